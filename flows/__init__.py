@@ -1,0 +1,1 @@
+"""Prefect flows of repolake: the only importer of prefect."""

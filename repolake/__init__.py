@@ -1,0 +1,1 @@
+"""repolake: a nightly ETL that turns git repositories into a code lake."""

@@ -1,0 +1,170 @@
+"""The frozen records and enumerations that stages, lake and faces pass to one another."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+
+class SourceMode(StrEnum):
+    """Where a snapshot's files come from."""
+
+    COMMIT = "commit"
+    WORKTREE = "worktree"
+    FOLDER = "folder"
+
+
+class Kind(StrEnum):
+    """What a file is for."""
+
+    SOURCE = "source"
+    TEST = "test"
+    DOCS = "docs"
+    CONFIG = "config"
+    EXAMPLE = "example"
+    GENERATED = "generated"
+    VENDORED = "vendored"
+    OTHER = "other"
+
+
+class Stage(StrEnum):
+    """The four stages of a run, in order."""
+
+    SCAN = "scan"
+    CHUNK = "chunk"
+    EMBED = "embed"
+    LOAD = "load"
+
+
+class Chunker(StrEnum):
+    """How files are cut: along the syntax tree, or in fixed windows (the control of evaluations)."""
+
+    AST = "ast"
+    FIXED = "fixed"
+
+
+class SearchMode(StrEnum):
+    """Which arms answer a query."""
+
+    HYBRID = "hybrid"
+    TEXT = "text"
+    VECTOR = "vector"
+
+
+@dataclass(frozen=True, slots=True)
+class RepositorySpec:
+    """One repository as the user asked for it."""
+
+    location: str
+    name: str | None = None
+    refs: tuple[str, ...] = ()
+    worktree: bool = False
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the bytes of a snapshot can be read again; small and picklable.
+
+    `location` is the local folder: a git directory or checkout, or a plain folder. `commit` is set in
+    commit mode.
+    """
+
+    location: str
+    mode: SourceMode
+    commit: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One ref of one repository as indexed. `tree` is null for folders; times are UTC."""
+
+    snapshot_id: str
+    repository: str
+    ref: str
+    commit: str
+    tree: str | None
+    committed_at: datetime | None
+    indexed_at: datetime
+    run_id: str
+    is_current: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A path that could not be read, chunked or embedded; tried again by the next run."""
+
+    repository: str
+    path: str
+    stage: Stage
+    error: str
+    blob: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """One repository of the lake. `root_commit` tells apart two repositories of one name."""
+
+    repository: str
+    location: str
+    remote_url: str | None
+    root_commit: str | None
+    default_ref: str
+    indexed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ScanReport:
+    """What scanning one ref of one repository gave."""
+
+    repository: Repository
+    snapshot: Snapshot
+    source: Source
+    files_indexed: int
+    files_skipped: int
+    bytes_indexed: int
+    seconds: float
+    is_unchanged: bool
+    failures: tuple[Failure, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkReport:
+    """What chunking a group of snapshots gave; counts are of this run only."""
+
+    blobs_chunked: int
+    chunks_new: int
+    bytes_chunked: int
+    syntax_error_count: int
+    seconds: float
+    failures: tuple[Failure, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedReport:
+    """What embedding gave. `truncated_chunk_count` counts texts over the model's limit, by language."""
+
+    embeddings_new: int
+    embeddings_reused: int
+    token_count: int
+    seconds: float
+    truncated_chunk_count: dict[str, int] = field(default_factory=dict)
+    truncated_token_count: dict[str, int] = field(default_factory=dict)
+    failures: tuple[Failure, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LoadReport:
+    """What building and publishing the database gave."""
+
+    database: str
+    chunk_count: int
+    embedding_count: int
+    size_bytes: int
+    seconds: float
+    is_unchanged: bool = False

@@ -1,0 +1,95 @@
+"""The one reader of the environment: how this deployment is set up."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import warnings
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from repolake.errors import SettingsError
+
+PREFIX = "REPOLAKE_"
+ORCHESTRATOR_NAMES = ("PORT", "SERVICE_")  # Kubernetes injects these for a service named `repolake`
+CLOSE_NAME_RATIO = 0.8
+
+
+class Settings(BaseSettings):
+    """Every setting, read from `REPOLAKE_<NAME>`; arguments of a command win over it."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="ignore")
+
+    # place
+    data_dir: Path = Field(Path(".repolake"), description="Folder of the lake and the index.")
+
+    # scan
+    max_file_bytes: int = Field(
+        1_048_576, ge=1, description="A file is indexed if its size is at most this many bytes."
+    )
+    git_timeout_seconds: float = Field(
+        600.0, gt=0, description="How long one git command on a remote may take."
+    )
+
+    # chunk
+    chunk_tokens: int = Field(
+        512, ge=64, description="Most tokens of one chunk; the model's own limit rules if lower."
+    )
+    chunk_timeout_seconds: float = Field(
+        30.0,
+        gt=0,
+        description="How long one file may be parsed and cut before it counts as failed.",
+    )
+    workers: int = Field(
+        0,
+        ge=0,
+        description="Worker processes for chunking; 0: one for each core this process may use.",
+    )
+
+    # embed
+    model: str = Field(
+        "minilm", description="Model: `minilm`, `fast`, or a sentence-transformers name or path."
+    )
+
+
+def load_settings(**arguments: object) -> Settings:
+    """Return the settings; an argument that is not None wins over the environment.
+
+    Raises SettingsError for a value out of range or a name close to a known one; other unknown names
+    only warn.
+    """
+    _check_names()
+    given = {name: value for name, value in arguments.items() if value is not None}
+    try:
+        return Settings(**given)  # type: ignore[arg-type]  # pydantic validates the values
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = PREFIX + str(first["loc"][0]).upper()
+        raise SettingsError(
+            f"the setting {name} is wrong: {first['msg']} (found {first['input']!r})",
+            "correct or unset it",
+        ) from error
+
+
+@lru_cache(maxsize=1)
+def known_names() -> frozenset[str]:
+    """The environment names that are read, such as `REPOLAKE_MODEL`."""
+    return frozenset(PREFIX + name.upper() for name in Settings.model_fields)
+
+
+def _check_names() -> None:
+    for name in sorted(os.environ):
+        if not name.startswith(PREFIX) or name in known_names():
+            continue
+        rest = name.removeprefix(PREFIX)
+        if rest == ORCHESTRATOR_NAMES[0] or rest.startswith(
+            (ORCHESTRATOR_NAMES[0] + "_", ORCHESTRATOR_NAMES[1])
+        ):
+            continue
+        close = difflib.get_close_matches(name, known_names(), n=1, cutoff=CLOSE_NAME_RATIO)
+        if close:
+            raise SettingsError(f"{name} is no setting", f"did you mean {close[0]}?")
+        warnings.warn(f"{name} is no setting of repolake and is ignored", stacklevel=3)
