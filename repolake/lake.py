@@ -18,6 +18,7 @@ import json
 import os
 import time
 import uuid
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -29,7 +30,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from repolake.errors import LakeBusyError, LakeFormatError, LakeWriteError
-from repolake.records import Failure, Repository, Snapshot, Stage
+from repolake.records import Failure, Repository, RepositorySpec, Snapshot, Stage
 
 LAKE_FORMAT = 1
 SHARD_BYTES = 64 * 1024 * 1024
@@ -102,16 +103,17 @@ class Manifest:
     sequence: int
     started_at: datetime
     finished_at: datetime | None
-    state: str  # complete, partial or failed
+    state: str  # running, complete, partial or failed; a dead run stays running
     version: str
     chunking_fingerprint: str
     model: dict[str, Any]
     config: dict[str, Any]
     repositories: tuple[Repository, ...]
     snapshots: tuple[Snapshot, ...]
+    specs: tuple[RepositorySpec, ...] = ()  # how each repository was asked for, each with its name
     stages: tuple[StageCount, ...] = ()
     failures: tuple[Failure, ...] = ()
-    database: str | None = None
+    database: str | None = None  # name of the file that was built from exactly this content
     format: int = LAKE_FORMAT
 
 
@@ -160,6 +162,12 @@ class Lake:
         Raises LakeWriteError when the folder cannot be written.
         """
         write_shard(self.snapshot_path(snapshot_id), table.cast(SNAPSHOT_SCHEMA))
+
+    def skip_counts(self, snapshot_id: str) -> dict[str, int]:
+        """Return how many files of a snapshot each skip rule took, the most first."""
+        table = pq.read_table(self.snapshot_path(snapshot_id), columns=["skip_rule"])
+        rules = Counter(rule for rule in table.column("skip_rule").to_pylist() if rule is not None)
+        return dict(rules.most_common())
 
     def shards(self, folder: Path, schema: pa.Schema) -> list[Path]:
         """Return the sound shards of a folder, oldest first; others are moved to quarantine."""
@@ -364,11 +372,17 @@ def _read_manifest(path: Path) -> Manifest | None:
             )
             for row in raw["snapshots"]
         ),
+        specs=tuple(_spec(row) for row in raw["specs"]),
         stages=tuple(StageCount(**{**row, "stage": Stage(row["stage"])}) for row in raw["stages"]),
         failures=tuple(Failure(**{**row, "stage": Stage(row["stage"])}) for row in raw["failures"]),
         database=raw["database"],
         format=found,
     )
+
+
+def _spec(row: dict[str, Any]) -> RepositorySpec:
+    lists = {name: tuple(row[name]) for name in ("refs", "include", "exclude")}
+    return RepositorySpec(**{**row, **lists})
 
 
 def _time(text: str | None) -> datetime | None:

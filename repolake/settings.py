@@ -49,6 +49,11 @@ class Settings(BaseSettings):
         description="Worker processes for chunking; 0: one for each core this process may use.",
     )
 
+    # retention
+    snapshots_per_ref: int = Field(
+        2, ge=1, description="How many snapshots of a ref the lake keeps; searches see the newest."
+    )
+
     # embed
     model: str = Field(
         "minilm", description="Model: `minilm`, `fast`, or a sentence-transformers name or path."
