@@ -117,6 +117,15 @@ class Manifest:
     format: int = LAKE_FORMAT
 
 
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """What became of a snapshot's paths; `skipped` counts by skip rule, the most first."""
+
+    indexed: int
+    failed: int
+    skipped: dict[str, int]
+
+
 class Lake:
     """The lake of one data folder. Cheap to make; holds no open file."""
 
@@ -163,11 +172,12 @@ class Lake:
         """
         write_shard(self.snapshot_path(snapshot_id), table.cast(SNAPSHOT_SCHEMA))
 
-    def skip_counts(self, snapshot_id: str) -> dict[str, int]:
-        """Return how many files of a snapshot each skip rule took, the most first."""
-        table = pq.read_table(self.snapshot_path(snapshot_id), columns=["skip_rule"])
+    def decisions(self, snapshot_id: str) -> Decisions:
+        """Count what became of a snapshot's paths."""
+        table = pq.read_table(self.snapshot_path(snapshot_id), columns=["skip_rule", "error"])
         rules = Counter(rule for rule in table.column("skip_rule").to_pylist() if rule is not None)
-        return dict(rules.most_common())
+        failed = table.num_rows - table.column("error").null_count
+        return Decisions(table.num_rows - rules.total() - failed, failed, dict(rules.most_common()))
 
     def shards(self, folder: Path, schema: pa.Schema) -> list[Path]:
         """Return the sound shards of a folder, oldest first; others are moved to quarantine."""

@@ -209,10 +209,10 @@ class _Run:
 
     def _chunk(self) -> None:
         missing = [(spec, report) for spec, report in self.outcome.scans if self._is_work_left(report)]
-        groups = groups_of(missing)
-        calls = [self.executor.submit(chunk_group, group, self.context) for group in groups]
-        for group, call in zip(groups, calls, strict=True):
-            for (spec, report), outcome in zip(group, call.result(), strict=True):
+        # One after the other: each uses all cores, and a blob that two groups share is then cut once.
+        for group in groups_of(missing):
+            outcomes = self.executor.submit(chunk_group, group, self.context).result()
+            for (spec, report), outcome in zip(group, outcomes, strict=True):
                 if isinstance(outcome, RepositoryFailure):
                     self.outcome.failed.append(outcome)
                     self.outcome.scans.remove((spec, report))
@@ -233,9 +233,7 @@ class _Run:
             for snapshot in content.snapshots
             if snapshot.is_current and (self._is_model_new or snapshot.snapshot_id in self.outcome.chunked)
         ]
-        groups = groups_of(snapshots)
-        # One after the other: a text that two groups share is then embedded once.
-        for group in groups:
+        for group in groups_of(snapshots):
             reports = self.executor.submit(embed_group, group, self.context).result()
             for snapshot, report in zip(group, reports, strict=True):
                 self.outcome.embedded[snapshot.snapshot_id] = report

@@ -83,7 +83,7 @@ def _take(
 
 
 def _nothing_to_index(report: ScanReport, context: Context) -> NothingToIndexError:
-    counts = context.lake.skip_counts(report.snapshot.snapshot_id)
+    counts = context.lake.decisions(report.snapshot.snapshot_id).skipped
     rules = ", ".join(f"{count} by {rule}" for rule, count in counts.items())
     return NothingToIndexError(
         f"{report.repository.location} has no indexable file"

@@ -59,6 +59,13 @@ class Settings(BaseSettings):
         "minilm", description="Model: `minilm`, `fast`, or a sentence-transformers name or path."
     )
 
+    # nightly flow
+    repositories_file: Path = Field(
+        Path("repolake.toml"), description="The list of repositories that the nightly flow indexes."
+    )
+    nightly_cron: str = Field("0 2 * * *", description="When the nightly flow runs, as a cron line.")
+    nightly_timezone: str = Field("UTC", description="Time zone of the cron line, such as `Europe/Berlin`.")
+
 
 def load_settings(**arguments: object) -> Settings:
     """Return the settings; an argument that is not None wins over the environment.
