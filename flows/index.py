@@ -30,6 +30,7 @@ SCANS_AT_ONCE = 4  # other stages run one at a time
     persist_result=False,
 )
 def index_repositories(
+    *,
     locations: list[str] | None = None,
     config: Path | None = None,
     data_dir: Path | None = None,

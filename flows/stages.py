@@ -6,11 +6,12 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, ParamSpec, TypeVar
 
-from prefect import Task, get_run_logger, quote, task
+from prefect import Task, get_run_logger, task
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.futures import PrefectFuture
 from prefect.tasks import exponential_backoff
+from prefect.utilities.annotations import quote
 
 from repolake.errors import RepolakeError
 from repolake.records import Stage
@@ -31,8 +32,8 @@ class PrefectExecutor:
 
     def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> PrefectFuture[T]:
         """Start a task run; its arguments are handed over as they are, without a search for futures."""
-        assert not kwargs
-        return stage_task(function).submit(*(quote(argument) for argument in args))
+        quoted = {name: quote(argument) for name, argument in kwargs.items()}
+        return stage_task(function).submit(*(quote(argument) for argument in args), **quoted)
 
 
 @lru_cache

@@ -137,7 +137,7 @@ def embed_group(snapshots: tuple[Snapshot, ...], context: Context) -> tuple[Embe
     """Embed what each snapshot misses, in order."""
     return tuple(
         embed(
-            [snapshot.snapshot_id],
+            [snapshot],
             lake=context.lake,
             fingerprint=context.chunking.fingerprint,
             model=context.model,

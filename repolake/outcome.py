@@ -106,8 +106,11 @@ class Outcome:
             if failure.path == WHOLE_REPOSITORY:
                 yield RepositoryReport(failure.repository, None, None, failures=(failure,))
 
-    def notes(self) -> Iterator[str]:
-        """Yield what people should know although nothing failed."""
+    def notes(self) -> tuple[str, ...]:
+        """Return what people should know although nothing failed, each once."""
+        return tuple(dict.fromkeys(self._notes()))
+
+    def _notes(self) -> Iterator[str]:
         for _, report in self.scans:
             yield from report.notes
             if report.files_indexed == 0:

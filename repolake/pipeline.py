@@ -261,14 +261,14 @@ class _Run:
         is_unchanged = self._is_published(content)
         with self._timed(Stage.LOAD):
             if is_unchanged and self.previous is not None:
-                path = self.context.lake.data_dir / str(self.previous.database)
+                name = str(self.previous.database)
             else:
                 call = self.executor.submit(load_all, manifest, self.context)
                 self.outcome.loaded = _publish(manifest, self.context.lake, call)
-                path = Path(self.outcome.loaded.database)
-        finished = _finished(manifest, path.name, has_failed=bool(self.outcome.failed))
+                name = self.outcome.loaded.database
+        finished = _finished(manifest, name, has_failed=bool(self.outcome.failed))
         self.context.lake.write_manifest(replace(finished, stages=self.outcome.stage_counts()))
-        return self._report(found, path, is_unchanged)
+        return self._report(found, self.context.lake.data_dir / name, is_unchanged)
 
     def _is_published(self, content: Content) -> bool:
         """Whether the published database was built from this very content."""
@@ -335,7 +335,7 @@ class _Run:
             new_failures=tuple(
                 f for f in found if f.path == WHOLE_REPOSITORY or (f.repository, f.path) not in old
             ),
-            notes=tuple(self.outcome.notes()),
+            notes=self.outcome.notes(),
         )
 
     @contextmanager
@@ -367,8 +367,7 @@ def _publish(manifest: Manifest, lake: Lake, load_call: Call[LoadReport]) -> Loa
 
 def _finished(manifest: Manifest, published: str, *, has_failed: bool = False) -> Manifest:
     state = "partial" if has_failed or manifest.failures else "complete"
-    name = Path(published).name
-    return replace(manifest, state=state, finished_at=datetime.now(UTC), database=name)
+    return replace(manifest, state=state, finished_at=datetime.now(UTC), database=published)
 
 
 def _chunking(model: ModelIdentity, settings: Settings, chunker: Chunker) -> Chunking:
