@@ -152,7 +152,10 @@ def _with_repository(content: Content, spec: RepositorySpec, found: Repository) 
     name = found.repository
     refs = content.current_refs(name)
     before = content.repository(name)
-    candidates = [found.default_ref, *([before.default_ref] if before else []), *refs]
+    candidates = [found.default_ref, *refs]
+    if before is not None:
+        # Refs that are named once do not make another branch the default one.
+        candidates.insert(0 if spec.refs else 1, before.default_ref)
     entry = replace(found, default_ref=next(ref for ref in candidates if ref in refs))
     others = tuple(known for known in content.repositories if known.repository != name)
     named = replace(spec, location=found.location, name=name)

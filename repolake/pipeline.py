@@ -12,7 +12,7 @@ from pathlib import Path
 from repolake import __version__, database
 from repolake.chunk import chunking_fingerprint
 from repolake.content import Content
-from repolake.errors import IndexMissingError, RepolakeError, UsageError
+from repolake.errors import IndexMissingError, ModelError, RepolakeError, UsageError
 from repolake.executor import Call, Executor, LocalExecutor
 from repolake.groups import (
     Chunking,
@@ -24,7 +24,7 @@ from repolake.groups import (
 )
 from repolake.lake import Lake, Manifest, new_run_id
 from repolake.load import load
-from repolake.model_identity import ModelIdentity, resolve_model
+from repolake.model_identity import ModelIdentity, model_from_settings
 from repolake.outcome import Outcome
 from repolake.progress import Progress, SilentProgress
 from repolake.records import (
@@ -124,12 +124,11 @@ class _Run:
         """Read the lake's state and find the model, so that a wrong model costs no scan."""
         now, started = datetime.now(UTC), time.monotonic()
         previous = lake.latest_manifest()
-        name = settings.model
         if previous is not None and previous.repositories:
-            if "model" not in settings.model_fields_set:
-                name = previous.model["name"]
             chunker = chunker or Chunker(previous.config["chunker"])
-        model = resolve_model(name)
+            if "model" not in settings.model_fields_set:
+                settings = settings.model_copy(update={"model": previous.model["name"]})
+        model = model_from_settings(settings)
         context = Context(
             lake=lake,
             run_id=new_run_id(now),
@@ -371,8 +370,10 @@ def _finished(manifest: Manifest, published: str, *, has_failed: bool = False) -
 
 
 def _chunking(model: ModelIdentity, settings: Settings, chunker: Chunker) -> Chunking:
-    tokenizer_file = Path(model.tokenizer_file)
-    budget = min(settings.chunk_tokens, model.max_tokens or settings.chunk_tokens)
-    tokenizer = TokenCounter.load(tokenizer_file)
+    try:
+        tokenizer = TokenCounter.load(model.tokenizer_file)
+    except (OSError, ValueError) as error:
+        raise ModelError(model.name, f"its tokenizer cannot be read ({error})") from error
+    budget = model.token_budget(settings.chunk_tokens)
     fingerprint = chunking_fingerprint(budget, tokenizer.fingerprint, chunker)
-    return Chunking(fingerprint, tokenizer_file, budget, chunker)
+    return Chunking(fingerprint, model.tokenizer_file, budget, chunker)

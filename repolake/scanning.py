@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from repolake.checkout import WORKTREE_SUFFIX
 from repolake.content import Content, check_name
 from repolake.errors import NothingToIndexError, SourceError, UsageError
 from repolake.executor import Executor
@@ -34,8 +35,10 @@ def _previous_snapshots(spec: RepositorySpec, before: Content) -> dict[str | Non
         for snapshot in before.snapshots
         if snapshot.is_current and snapshot.repository == known.repository
     }
-    if known.default_ref in found:
-        found[None] = found[known.default_ref]
+    refs = [ref for ref in found if ref is not None and ref.endswith(WORKTREE_SUFFIX)] if spec.worktree else []
+    for ref in (*refs, known.default_ref):
+        if ref in found:
+            return {**found, None: found[ref]}
     return found
 
 
@@ -57,7 +60,7 @@ def _scan_groups(
             continue
         for request, result in results:
             if isinstance(result, ScanReport):
-                _take(request.spec, result, before, outcome, context)
+                _take(request.spec, result, before, outcome)
             elif len(group) == 1 or not result.error.is_transient:
                 outcome.failed.append(result)
             elif request not in again:
@@ -65,9 +68,7 @@ def _scan_groups(
     return again
 
 
-def _take(
-    spec: RepositorySpec, report: ScanReport, before: Content, outcome: Outcome, context: Context
-) -> None:
+def _take(spec: RepositorySpec, report: ScanReport, before: Content, outcome: Outcome) -> None:
     name = report.repository.repository
     known = before.repository(name)
     siblings = [found.repository for _, found in outcome.scans if found.repository.repository == name]
@@ -75,16 +76,15 @@ def _take(
         for other in siblings or ([known] if known else []):
             check_name(report.repository, other)
         if known is None and report.files_indexed == 0:
-            raise _nothing_to_index(report, context)
+            raise _nothing_to_index(report)
     except UsageError as error:
         outcome.failed.append(RepositoryFailure(spec, report.snapshot.ref, Stage.SCAN, error))
     else:
         outcome.scans.append((spec, report))
 
 
-def _nothing_to_index(report: ScanReport, context: Context) -> NothingToIndexError:
-    counts = context.lake.decisions(report.snapshot.snapshot_id).skipped
-    rules = ", ".join(f"{count} by {rule}" for rule, count in counts.items())
+def _nothing_to_index(report: ScanReport) -> NothingToIndexError:
+    rules = ", ".join(f"{count} by {rule}" for rule, count in report.skipped_by_rule.items())
     return NothingToIndexError(
         f"{report.repository.location} has no indexable file"
         + (f" (skipped: {rules})" if rules else ": it is empty"),
