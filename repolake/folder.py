@@ -25,6 +25,7 @@ from repolake.git_command import end_group, environment, run_git, start_git
 from repolake.git_repository import GitRepository
 from repolake.path_names import path_bytes, path_text
 from repolake.skip_rules import SkipReason
+from typing import Self
 
 _BATCH_BYTES = 8192  # bytes of names per question: the answers then fit in a pipe's buffer
 _SPECIAL = {stat.S_IFIFO: "FIFO", stat.S_IFSOCK: "socket", stat.S_IFCHR: "device", stat.S_IFBLK: "device"}
@@ -56,7 +57,7 @@ class IgnoreChecker:
         )  # fmt: skip
         self._stack.callback(end_group, self._process)
 
-    def __enter__(self) -> IgnoreChecker:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -207,7 +208,7 @@ class DiskReader:
     def __init__(self, root: Path) -> None:
         self._root = root
 
-    def __enter__(self) -> DiskReader:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -15,6 +15,7 @@ from repolake.errors import GitError, UnknownNameError, UsageError
 from repolake.git_command import end_group, environment, run_git, start_git
 from repolake.path_names import path_text
 from repolake.skip_rules import SkipReason
+from typing import Self
 
 _MISSING = "the object is not in this partial clone; run `git fetch` there"
 
@@ -168,7 +169,7 @@ class BlobReader:
         self._git_dir = git_dir
         self._process: subprocess.Popen[bytes] | None = None
 
-    def __enter__(self) -> BlobReader:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

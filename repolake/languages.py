@@ -153,10 +153,10 @@ _INTERPRETER_LANGUAGES = {"pwsh": "powershell", "tclsh": "tcl"}
 # In a `.h` file these stand for C++, in a `.m` file for Objective-C.
 _CPP_MARKS = re.compile(
     rb"^\s*(?:class\s+\w+|namespace\b|template\s*<|using\s+\w+|public:|private:|protected:|#include\s*<\w+>)",
-    re.M,
+    re.MULTILINE,
 )
 _OBJECTIVE_C_MARKS = re.compile(
-    rb"^\s*(?:#import\b|@(?:interface|implementation|protocol|class|import)\b|#include\b)", re.M
+    rb"^\s*(?:#import\b|@(?:interface|implementation|protocol|class|import)\b|#include\b)", re.MULTILINE
 )
 _QT_TRANSLATION = re.compile(rb"^(?:\xef\xbb\xbf)?\s*<\?xml|<!DOCTYPE TS>")
 _PHP_MARK = re.compile(rb"<\?(?:php|=)")

@@ -1,4 +1,4 @@
-"""File names as text: UTF-8 where they are, backslash escapes where they are not, and back again.
+r"""File names as text: UTF-8 where they are, backslash escapes where they are not, and back again.
 
 git and POSIX know names as bytes. A byte that is no UTF-8 is written `\\xNN`; a backslash that would look
 like such an escape is itself written `\\x5c`, so two names never meet and every name can be turned back.
@@ -13,7 +13,7 @@ _LOOKS_ESCAPED = re.compile(rb"\\(?=x[0-9a-f]{2})")
 
 
 def path_text(name: bytes) -> str:
-    """Return a file name as text, such as `caf\\xe9.py` for latin-1 bytes."""
+    r"""Return a file name as text, such as `caf\\xe9.py` for latin-1 bytes."""
     if b"\\" in name:
         name = _LOOKS_ESCAPED.sub(rb"\\x5c", name)
     return name.decode("utf-8", "backslashreplace")

@@ -178,7 +178,7 @@ _SECRET_PATHS = (".aws/credentials", ".docker/config.json", ".kube/config", ".ss
 _ENV_FILE = re.compile(r"^\.env(?:\..+)?$")
 # What a project commits so that others can make their own `.env`.
 _TEMPLATE = re.compile(
-    r"(?:^|[._-])(?:example|sample|template|tmpl|tpl|dist|defaults?|schema)(?:[._-]|$)", re.I
+    r"(?:^|[._-])(?:example|sample|template|tmpl|tpl|dist|defaults?|schema)(?:[._-]|$)", re.IGNORECASE
 )
 
 _ENDINGS: dict[SkipReason, str] = {
@@ -215,7 +215,8 @@ _GENERATED_NAMES = (
     (r"_services_pb\.rb$", "*_services_pb.rb"),
     (r"\.(?:g|freezed|gr|mocks|config|chopper)\.dart$", "*.g.dart"),
     (r"\.(?:g|g\.i|designer|generated)\.(?:cs|vb)$", "*.designer.cs"),
-    (r"\.(?:gen|generated|autogen)\.[A-Za-z0-9]+$", "*.generated.*"),
+    (r"\.(?:generated|autogen)\.[A-Za-z0-9]+$", "*.generated.*"),
+    (r"\.gen\.(?:go|tsx?|js|rs|dart|cs|kt|swift|h|cpp)$", "*.gen.go"),
     (r"(?:^|/)zz_generated[^/]*\.go$", "zz_generated*.go"),
     (r"(?:^|/)bindata(?:_[^/]*)?\.go$", "bindata.go"),
     (r"(?:^|/)(?:moc|qrc|ui|rcc)_[^/]+\.(?:cpp|h)$", "moc_*.cpp"),
@@ -242,8 +243,8 @@ _MINIFIED_NAMES = (
 _WRAPPERS = (
     (r"(?:^|/)(?:gradlew|gradlew\.bat|mvnw|mvnw\.cmd)$", "gradlew"),
     (r"(?:^|/)(?:gradle|\.mvn)/wrapper/", "gradle/wrapper/"),
-    (r"(?:^|/)(?:jquery|bootstrap|angular|react|vue|d3|lodash|underscore|backbone|moment|ember)"
-     r"[-.]v?\d+(?:\.\d+)+[^/]*\.(?:js|css)$", "jquery-1.2.3.js"),
+    ((r"(?:^|/)(?:jquery|bootstrap|angular|react|vue|d3|lodash|underscore|backbone|moment|ember)"
+     r"[-.]v?\d+(?:\.\d+)+[^/]*\.(?:js|css)$"), "jquery-1.2.3.js"),
     (r"(?:^|/)[Jj]query(?:[.-]ui)?\.js$", "jquery.js"),
     (r"(?:^|/)bootstrap(?:\.bundle|-theme)?\.(?:js|css)$", "bootstrap.css"),
     (r"(?:^|/)(?:normalize|font-?awesome|animate)\.css$", "normalize.css"),

@@ -1,11 +1,13 @@
-"""Bytes → text, by one documented order of steps.
+r"""Bytes → text, by one documented order of steps.
 
 1. A byte order mark decides: UTF-32, UTF-16 (either order), UTF-8; it is not part of the text.
 2. A NUL byte anywhere else means binary, at whatever place it stands; so does a NUL in decoded text.
 3. A coding line (PEP 263: `coding: latin-1` in the first two lines) decides for Python and Ruby.
 4. UTF-8. 5. A coding line of any other file.
-6. charset-normalizer over the encodings that source code is really written in, with a confidence floor.
-7. Otherwise the file is undecodable.
+6. charset-normalizer over the encodings that source code is really written in: believed if it finds a
+   language in the text (its coherence) and few improbable characters (its chaos), or leaves one encoding.
+7. Windows-1252, if few bytes are no ASCII: too few to tell the encoding, and the code itself reads the same.
+8. Otherwise the file is undecodable.
 
 Lines are counted by `\\n` alone, as git and tree-sitter do.
 """
@@ -20,7 +22,10 @@ from charset_normalizer import from_bytes
 
 from repolake import notebook
 
-MAX_CHAOS = 0.12  # charset-normalizer's share of improbable character pairs: above it, nothing is believed
+MAX_CHAOS = 0.12
+MIN_COHERENCE = 0.15
+MAX_FALLBACK_SHARE = 0.25  # of the bytes
+_FALLBACK = "cp1252"
 _SAMPLE_BYTES = 65536
 _BOMS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -50,7 +55,7 @@ class DecodedText:
 
     @property
     def line_count(self) -> int:
-        """Lines, counted by `\\n`; a last line without one counts."""
+        r"""Lines, counted by `\\n`; a last line without one counts."""
         return self.text.count("\n") + (not self.text.endswith("\n") if self.text else 0)
 
 
@@ -118,12 +123,17 @@ def _detected(data: bytes) -> DecodedText | None:
     # The bytes that matter are the few that are no ASCII: their lines are the sample.
     lines = [line for line in data.split(b"\n") if not line.isascii()]
     sample = b"\n".join(lines)[:_SAMPLE_BYTES]
-    best = from_bytes(
+    matches = from_bytes(
         sample, cp_isolation=list(_CANDIDATES), threshold=MAX_CHAOS, enable_fallback=False
-    ).best()
-    if best is None:
+    )
+    best = matches.best()
+    rivals = {match.encoding for match in matches if best is not None and match.coherence == best.coherence}
+    encoding = _FALLBACK
+    if best is not None and (len(matches) == 1 or best.coherence >= MIN_COHERENCE):
+        encoding = _FALLBACK if _FALLBACK in rivals else best.encoding
+    elif sum(byte >= 0x80 for byte in data) > MAX_FALLBACK_SHARE * len(data):
         return None
-    found = _decoded(data, best.encoding)
+    found = _decoded(data, encoding)
     if found is None or len(_CONTROLS.findall(found.text)) > _MAX_CONTROL_SHARE * len(found.text):
         return None
     return found
