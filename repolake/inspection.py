@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import resources
+from pathlib import Path
 
 from repolake.checkout import Checkout
 from repolake.decisions import Decider, Decision
@@ -112,7 +112,7 @@ def rules_fingerprint(spec: RepositorySpec, settings: Settings) -> str:
 def _rules_text_hash() -> str:
     digest = hashlib.md5(usedforsecurity=False)
     for name in _RULE_MODULES:
-        digest.update(resources.files("repolake").joinpath(f"{name}.py").read_bytes())
+        digest.update(Path(__file__).with_name(f"{name}.py").read_bytes())
     return digest.hexdigest()
 
 

@@ -121,8 +121,13 @@ def _decoded(data: bytes, encoding: str) -> DecodedText | None:
 
 def _detected(data: bytes) -> DecodedText | None:
     # The bytes that matter are the few that are no ASCII: their lines are the sample.
-    lines = [line for line in data.split(b"\n") if not line.isascii()]
-    sample = b"\n".join(lines)[:_SAMPLE_BYTES]
+    lines = []
+    size = 0
+    for line in data.split(b"\n"):
+        if not line.isascii() and size < _SAMPLE_BYTES:
+            lines.append(line)
+            size += len(line) + 1
+    sample = b"\n".join(lines)
     matches = from_bytes(
         sample, cp_isolation=list(_CANDIDATES), threshold=MAX_CHAOS, enable_fallback=False
     )
