@@ -171,11 +171,12 @@ class Lake:
         return self.snapshots_dir / f"{snapshot_id}.parquet"
 
     def write_snapshot(self, snapshot_id: str, table: pa.Table) -> None:
-        """Store one snapshot's rows, atomically.
+        """Store one snapshot's rows, atomically, with the metadata of the table's schema.
 
         Raises LakeWriteError when the folder cannot be written.
         """
-        write_shard(self.snapshot_path(snapshot_id), table.cast(SNAPSHOT_SCHEMA))
+        rows = table.cast(SNAPSHOT_SCHEMA).replace_schema_metadata(table.schema.metadata)
+        write_shard(self.snapshot_path(snapshot_id), rows)
 
     def decisions(self, snapshot_id: str) -> Decisions:
         """Count what became of a snapshot's paths."""
