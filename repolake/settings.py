@@ -54,6 +54,20 @@ class Settings(BaseSettings):
         "minilm", description="Model: `minilm`, `fast`, or a sentence-transformers name or path."
     )
 
+    # load and search
+    load_memory: str = Field(
+        "4GB", pattern=r"^\d+(\.\d+)? ?([KMGT]i?B)$", description="Memory that building the index may use before it spills to disk."
+    )
+    search_memory: str = Field(
+        "4GB", pattern=r"^\d+(\.\d+)? ?([KMGT]i?B)$", description="Memory that one search session may use."
+    )
+    threads: int = Field(
+        0, ge=0, description="Threads of DuckDB in load and search; 0: one for each core this process may use."
+    )
+    query_timeout_seconds: float = Field(
+        30.0, gt=0, description="How long one query of a session may run before it is interrupted."
+    )
+
 
 def load_settings(**arguments: object) -> Settings:
     """Return the settings; an argument that is not None wins over the environment.
