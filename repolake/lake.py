@@ -33,6 +33,7 @@ from repolake.records import Failure, Repository, Snapshot, Stage
 
 LAKE_FORMAT = 1
 SHARD_BYTES = 64 * 1024 * 1024
+MODEL_KEY = b"repolake.model_fingerprint"
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 
@@ -74,13 +75,17 @@ CHUNK_SCHEMA = pa.schema(
 )
 
 
-def embedding_schema(dimension: int) -> pa.Schema:
-    """Schema of an embeddings shard: `text_hash`, and the unit vector as a fixed-size list of float32."""
+def embedding_schema(dimension: int, model_fingerprint: str | None = None) -> pa.Schema:
+    """Schema of an embeddings shard: `text_hash`, and the unit vector as a fixed-size list of float32.
+
+    With a fingerprint it is stored in each shard, and shards of another model are not sound.
+    """
     return pa.schema(
         [
             pa.field("text_hash", pa.string(), nullable=False),
             pa.field("embedding", pa.list_(pa.float32(), dimension), nullable=False),
-        ]
+        ],
+        None if model_fingerprint is None else {MODEL_KEY: model_fingerprint.encode()},
     )
 
 
@@ -276,12 +281,14 @@ def write_shard(path: Path, table: pa.Table) -> None:
 
 
 def is_sound_shard(path: Path, schema: pa.Schema) -> bool:
-    """Whether the file is Parquet with a readable footer and this schema."""
+    """Whether the file is Parquet with a readable footer and this schema, its metadata included."""
     try:
         found = pq.read_schema(path)
     except (pa.ArrowInvalid, pa.ArrowException, OSError):
         return False
-    return bool(found.remove_metadata().equals(schema))
+    metadata = found.metadata or {}
+    has_metadata = all(metadata.get(key) == value for key, value in (schema.metadata or {}).items())
+    return has_metadata and bool(found.remove_metadata().equals(schema.remove_metadata()))
 
 
 def new_run_id(now: datetime) -> str:

@@ -17,6 +17,7 @@ from repolake.settings import Settings
 
 BATCH_CHUNKS = 50_000
 
+
 def load(manifest: Manifest, *, lake: Lake, settings: Settings, progress: Progress) -> LoadReport:
     """Build `index-<run_id>.duckdb` of all that the manifest names, check it and publish it.
 
@@ -54,7 +55,9 @@ def _fill(builder: database.Builder, manifest: Manifest, lake: Lake, progress: P
     snapshot_shards = [str(lake.snapshot_path(snapshot.snapshot_id)) for snapshot in manifest.snapshots]
     chunk_shards = _names(lake, lake.chunks_dir(manifest.chunking_fingerprint), CHUNK_SCHEMA)
     embedding_shards = _names(
-        lake, lake.embeddings_dir(model_id), embedding_schema(int(manifest.model["dimension"]))
+        lake,
+        lake.embeddings_dir(model_id),
+        embedding_schema(int(manifest.model["dimension"]), manifest.model["fingerprint"]),
     )
     if not snapshot_shards or not chunk_shards:
         return
@@ -115,8 +118,15 @@ def _insert_manifest(builder: database.Builder, manifest: Manifest, lake: Lake) 
         _table(
             [
                 (
-                    row.snapshot_id, row.repository, row.ref, row.commit, row.tree, row.committed_at,
-                    row.indexed_at, row.run_id, row.is_current,
+                    row.snapshot_id,
+                    row.repository,
+                    row.ref,
+                    row.commit,
+                    row.tree,
+                    row.committed_at,
+                    row.indexed_at,
+                    row.run_id,
+                    row.is_current,
                 )
                 for row in manifest.snapshots
             ],
@@ -137,9 +147,15 @@ def _insert_manifest(builder: database.Builder, manifest: Manifest, lake: Lake) 
         _table(
             [
                 (
-                    model["model_id"], model["name"], model.get("revision"), model["fingerprint"],
-                    model["dimension"], model.get("max_tokens"), model.get("pooling"),
-                    model.get("query_prompt"), model.get("document_prompt"),
+                    model["model_id"],
+                    model["name"],
+                    model.get("revision"),
+                    model["fingerprint"],
+                    model["dimension"],
+                    model.get("max_tokens"),
+                    model.get("pooling"),
+                    model.get("query_prompt"),
+                    model.get("document_prompt"),
                 )
             ],
             model_id=pa.string(),
@@ -159,8 +175,14 @@ def _insert_manifest(builder: database.Builder, manifest: Manifest, lake: Lake) 
         _table(
             [
                 (
-                    run.run_id, run.sequence, run.started_at, run.finished_at, run.state, run.version,
-                    run.chunking_fingerprint, run.model.get("model_id"),
+                    run.run_id,
+                    run.sequence,
+                    run.started_at,
+                    run.finished_at,
+                    run.state,
+                    run.version,
+                    run.chunking_fingerprint,
+                    run.model.get("model_id"),
                     json.dumps(run.config, default=str, sort_keys=True),
                 )
                 for run in runs

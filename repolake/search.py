@@ -10,11 +10,11 @@ from typing import Any, Self
 
 import pyarrow as pa
 
-from repolake import database
 from repolake.embedder import load_embedder
 from repolake.errors import ModelError, ModelMismatchError, QueryError, UnknownNameError
 from repolake.model_identity import ModelIdentity, resolve_model
 from repolake.records import Kind, SearchHit, SearchMode
+from repolake.session import Connection, Session, open_session
 from repolake.settings import Settings, load_settings
 
 FILTERS = ("repository", "ref", "language", "kind", "path", "path_glob", "symbol")
@@ -33,12 +33,12 @@ class SearchHits(list[SearchHit]):
 class Index:
     """The published database of one data folder, as it was when opened. Close it, or use `with`."""
 
-    def __init__(self, session: database.Session, embed_query: Callable[[str], Sequence[float]]) -> None:
+    def __init__(self, session: Session, embed_query: Callable[[str], Sequence[float]]) -> None:
         self._session = session
         self._embed_query = embed_query
 
     @property
-    def connection(self) -> database.Connection:
+    def connection(self) -> Connection:
         """The DuckDB connection, read-only, with the macros, `embed(text)` and `search(query)` ready."""
         return self._session.connection
 
@@ -144,17 +144,17 @@ def open_index(
     Raises IndexMissingError before the first publish, LakeFormatError for a database of another version.
     """
     settings = settings or load_settings()
-    session = database.open_session(Path(data_dir), settings)
+    session = open_session(Path(data_dir), settings)
     if embed_query is None:
         embed_query = _IndexedModel(session, settings).embed
-    session.register_embed(embed_query)
+    session.register_embed(embed_query, session.rows("queries/model", {})[0][3])
     return Index(session, embed_query)
 
 
 class _IndexedModel:
     """The model that the vectors were made with, loaded when the first query comes."""
 
-    def __init__(self, session: database.Session, settings: Settings) -> None:
+    def __init__(self, session: Session, settings: Settings) -> None:
         self._session = session
         self._settings = settings
         self._embed: Callable[[str], Sequence[float]] | None = None

@@ -53,16 +53,30 @@ class Settings(BaseSettings):
     model: str = Field(
         "minilm", description="Model: `minilm`, `fast`, or a sentence-transformers name or path."
     )
+    model_revision: str = Field(
+        "", description="Commit, tag or branch of a model from the Hugging Face hub; empty: its main branch."
+    )
+    dimension: int = Field(
+        0, ge=0, description="Keep only the first dimensions of each vector (Matryoshka models); 0: all."
+    )
+    trust_remote_code: str = Field(
+        "", description="Name of the one model whose own Python code may run; empty: none."
+    )
+    batch_tokens: int = Field(
+        8192, ge=64, description="Most tokens of one batch, padding included; lower it if memory is short."
+    )
+    threads: int = Field(
+        0, ge=0, description="Threads of the model and of DuckDB; 0: one for each core this process may use."
+    )
 
     # load and search
     load_memory: str = Field(
-        "4GB", pattern=r"^\d+(\.\d+)? ?([KMGT]i?B)$", description="Memory that building the index may use before it spills to disk."
+        "4GB",
+        pattern=r"^\d+(\.\d+)? ?([KMGT]i?B)$",
+        description="Memory that building the index may use before it spills to disk.",
     )
     search_memory: str = Field(
         "4GB", pattern=r"^\d+(\.\d+)? ?([KMGT]i?B)$", description="Memory that one search session may use."
-    )
-    threads: int = Field(
-        0, ge=0, description="Threads of DuckDB in load and search; 0: one for each core this process may use."
     )
     query_timeout_seconds: float = Field(
         30.0, gt=0, description="How long one query of a session may run before it is interrupted."

@@ -15,7 +15,7 @@ wanted as (
 embedded as (
     select
         text_hash,
-        min((filename, file_row_number)) as place,
+        min(struct_pack(filename, file_row_number)) as place,
     from read_parquet($embedding_shards, filename = true, file_row_number = true)
     where text_hash in (select wanted.text_hash from wanted)
     group by text_hash
@@ -23,8 +23,8 @@ embedded as (
 
 select
     text_hash,
-    embedded.place[1] as filename,
-    embedded.place[2] as file_row_number,
+    embedded.place.filename as filename,
+    embedded.place.file_row_number as file_row_number,
     row_number() over (order by wanted.first_chunk) - 1 as embedding_row,
 from wanted
 inner join embedded using (text_hash);

@@ -1,10 +1,10 @@
 -- Which regular expression does a path glob mean? `*` and `?` stay within a folder, `**` spans any or none;
 -- every other character stands for itself, brackets and braces included.
-create macro main.glob_pattern(glob) as
+create macro main.glob_pattern(path_glob) as
     replace(replace(replace(replace(replace(
         regexp_replace(
             regexp_replace(
-                regexp_replace(glob, '([.+^$(){}|\[\]\\])', '\\\1', 'g'),
+                regexp_replace(path_glob, '([.+^$(){}|\[\]\\])', '\\\1', 'g'),
                 '(\*\*/)+', '**/', 'g'
             ),
             '(^|/)\*\*/', '\1' || chr(1), 'g'
