@@ -232,3 +232,29 @@ class RunReport:
     def has_new_failures(self) -> bool:
         """Whether a repository failed, or a file that had not failed in the run before."""
         return bool(self.new_failures)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """One result of a search: the columns of the SQL macros under the same names."""
+
+    rank: int
+    score: float
+    chunk_id: int
+    repository: str
+    ref: str
+    commit: str
+    path: str
+    start_line: int
+    end_line: int
+    symbol: str
+    symbol_kind: str | None
+    kind: str
+    language: str
+    signature: str | None
+    text: str
+    url: str | None
+    text_rank: int | None
+    text_score: float | None
+    vector_rank: int | None
+    vector_score: float | None

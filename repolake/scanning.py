@@ -35,7 +35,9 @@ def _previous_snapshots(spec: RepositorySpec, before: Content) -> dict[str | Non
         for snapshot in before.snapshots
         if snapshot.is_current and snapshot.repository == known.repository
     }
-    refs = [ref for ref in found if ref is not None and ref.endswith(WORKTREE_SUFFIX)] if spec.worktree else []
+    refs = (
+        [ref for ref in found if ref is not None and ref.endswith(WORKTREE_SUFFIX)] if spec.worktree else []
+    )
     for ref in (*refs, known.default_ref):
         if ref in found:
             return {**found, None: found[ref]}

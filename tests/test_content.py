@@ -10,7 +10,16 @@ import pytest
 
 from repolake.content import Content, check_name
 from repolake.errors import RepositoryNameError, UnknownNameError
-from repolake.records import Failure, Repository, RepositorySpec, ScanReport, Snapshot, Source, SourceMode, Stage
+from repolake.records import (
+    Failure,
+    Repository,
+    RepositorySpec,
+    ScanReport,
+    Snapshot,
+    Source,
+    SourceMode,
+    Stage,
+)
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
@@ -20,7 +29,9 @@ def repository(name: str, **changes: str | None) -> Repository:
     return replace(base, **changes)  # type: ignore[arg-type]
 
 
-def scanned(name: str, snapshot_id: str, ref: str = "main", day: int = 0) -> tuple[RepositorySpec, ScanReport]:
+def scanned(
+    name: str, snapshot_id: str, ref: str = "main", day: int = 0
+) -> tuple[RepositorySpec, ScanReport]:
     at = NOW + timedelta(days=day)
     snapshot = Snapshot(snapshot_id, name, ref, f"commit-{snapshot_id}", None, None, at, f"run-{day}")
     source = Source(f"/git/{name}", SourceMode.COMMIT, snapshot.commit)
