@@ -3,6 +3,7 @@
     lake/snapshots/<snapshot_id>.parquet                     one row per path seen
     lake/chunks/fingerprint=<chunking fingerprint>/*.parquet  one row per chunk of (blob, language)
     lake/embeddings/model=<model id>/*.parquet               one row per text_hash
+    lake/evaluations/<evaluation id>.parquet                 one row per variant, query and metric
     lake/runs/<run_id>.json                                  one manifest a run
     lake/quarantine/                                         shards that could not be read, set aside
     mirrors/                                                 bare mirrors of repositories given by URL
@@ -18,6 +19,7 @@ import json
 import os
 import time
 import uuid
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -29,10 +31,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from repolake.errors import LakeBusyError, LakeFormatError, LakeWriteError
-from repolake.records import Failure, Repository, Snapshot, Stage
+from repolake.records import Failure, Repository, RepositorySpec, Snapshot, Stage
 
 LAKE_FORMAT = 1
 SHARD_BYTES = 64 * 1024 * 1024
+MODEL_KEY = b"repolake.model_fingerprint"
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 
@@ -74,13 +77,41 @@ CHUNK_SCHEMA = pa.schema(
 )
 
 
-def embedding_schema(dimension: int) -> pa.Schema:
-    """Schema of an embeddings shard: `text_hash`, and the unit vector as a fixed-size list of float32."""
+EVALUATION_SCHEMA = pa.schema(
+    [
+        pa.field("evaluation_id", pa.string(), nullable=False),
+        pa.field("evaluated_at", TIMESTAMP, nullable=False),
+        pa.field("queries", pa.string(), nullable=False),
+        pa.field("queries_fingerprint", pa.string(), nullable=False),
+        pa.field("mode", pa.string(), nullable=False),
+        pa.field("chunker", pa.string(), nullable=False),
+        pa.field("model", pa.string(), nullable=False),
+        pa.field("model_id", pa.string(), nullable=False),
+        pa.field("chunk_tokens", pa.int32(), nullable=False),
+        pa.field("kind", pa.string()),
+        pa.field("chunking_fingerprint", pa.string(), nullable=False),
+        pa.field("query_id", pa.string(), nullable=False),
+        pa.field("category", pa.string()),
+        pa.field("language", pa.string()),
+        pa.field("symbol_in_query", pa.bool_(), nullable=False),
+        pa.field("seconds", pa.float64(), nullable=False),
+        pa.field("metric", pa.string(), nullable=False),
+        pa.field("value", pa.float64(), nullable=False),
+    ]
+)
+
+
+def embedding_schema(dimension: int, model_fingerprint: str | None = None) -> pa.Schema:
+    """Schema of an embeddings shard: `text_hash`, and the unit vector as a fixed-size list of float32.
+
+    With a fingerprint it is stored in each shard, and shards of another model are not sound.
+    """
     return pa.schema(
         [
             pa.field("text_hash", pa.string(), nullable=False),
             pa.field("embedding", pa.list_(pa.float32(), dimension), nullable=False),
-        ]
+        ],
+        None if model_fingerprint is None else {MODEL_KEY: model_fingerprint.encode()},
     )
 
 
@@ -102,17 +133,27 @@ class Manifest:
     sequence: int
     started_at: datetime
     finished_at: datetime | None
-    state: str  # complete, partial or failed
+    state: str  # running, complete, partial or failed; a dead run stays running
     version: str
     chunking_fingerprint: str
     model: dict[str, Any]
     config: dict[str, Any]
     repositories: tuple[Repository, ...]
     snapshots: tuple[Snapshot, ...]
+    specs: tuple[RepositorySpec, ...] = ()  # how each repository was asked for, each with its name
     stages: tuple[StageCount, ...] = ()
     failures: tuple[Failure, ...] = ()
-    database: str | None = None
+    database: str | None = None  # name of the file that was built from exactly this content
     format: int = LAKE_FORMAT
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """What became of a snapshot's paths; `skipped` counts by skip rule, the most first."""
+
+    indexed: int
+    failed: int
+    skipped: dict[str, int]
 
 
 class Lake:
@@ -131,6 +172,11 @@ class Lake:
     def runs_dir(self) -> Path:
         """Folder of run manifests."""
         return self.root / "runs"
+
+    @property
+    def evaluations_dir(self) -> Path:
+        """Folder of evaluation shards."""
+        return self.root / "evaluations"
 
     @property
     def mirrors_dir(self) -> Path:
@@ -155,11 +201,19 @@ class Lake:
         return self.snapshots_dir / f"{snapshot_id}.parquet"
 
     def write_snapshot(self, snapshot_id: str, table: pa.Table) -> None:
-        """Store one snapshot's rows, atomically.
+        """Store one snapshot's rows, atomically, with the metadata of the table's schema.
 
         Raises LakeWriteError when the folder cannot be written.
         """
-        write_shard(self.snapshot_path(snapshot_id), table.cast(SNAPSHOT_SCHEMA))
+        rows = table.cast(SNAPSHOT_SCHEMA).replace_schema_metadata(table.schema.metadata)
+        write_shard(self.snapshot_path(snapshot_id), rows)
+
+    def decisions(self, snapshot_id: str) -> Decisions:
+        """Count what became of a snapshot's paths."""
+        table = pq.read_table(self.snapshot_path(snapshot_id), columns=["skip_rule", "error"])
+        rules = Counter(rule for rule in table.column("skip_rule").to_pylist() if rule is not None)
+        failed = table.num_rows - table.column("error").null_count
+        return Decisions(table.num_rows - rules.total() - failed, failed, dict(rules.most_common()))
 
     def shards(self, folder: Path, schema: pa.Schema) -> list[Path]:
         """Return the sound shards of a folder, oldest first; others are moved to quarantine."""
@@ -276,12 +330,14 @@ def write_shard(path: Path, table: pa.Table) -> None:
 
 
 def is_sound_shard(path: Path, schema: pa.Schema) -> bool:
-    """Whether the file is Parquet with a readable footer and this schema."""
+    """Whether the file is Parquet with a readable footer and this schema, its metadata included."""
     try:
         found = pq.read_schema(path)
     except (pa.ArrowInvalid, pa.ArrowException, OSError):
         return False
-    return bool(found.remove_metadata().equals(schema))
+    metadata = found.metadata or {}
+    has_metadata = all(metadata.get(key) == value for key, value in (schema.metadata or {}).items())
+    return has_metadata and bool(found.remove_metadata().equals(schema.remove_metadata()))
 
 
 def new_run_id(now: datetime) -> str:
@@ -364,11 +420,17 @@ def _read_manifest(path: Path) -> Manifest | None:
             )
             for row in raw["snapshots"]
         ),
+        specs=tuple(_spec(row) for row in raw["specs"]),
         stages=tuple(StageCount(**{**row, "stage": Stage(row["stage"])}) for row in raw["stages"]),
         failures=tuple(Failure(**{**row, "stage": Stage(row["stage"])}) for row in raw["failures"]),
         database=raw["database"],
         format=found,
     )
+
+
+def _spec(row: dict[str, Any]) -> RepositorySpec:
+    lists = {name: tuple(row[name]) for name in ("refs", "include", "exclude")}
+    return RepositorySpec(**{**row, **lists})
 
 
 def _time(text: str | None) -> datetime | None:

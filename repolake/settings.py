@@ -33,6 +33,18 @@ class Settings(BaseSettings):
     git_timeout_seconds: float = Field(
         600.0, gt=0, description="How long one git command on a remote may take."
     )
+    git_token_file: Path | None = Field(
+        None, description="File with the token for https remotes; it is read for each fetch and never stored."
+    )
+    git_ssh_key_file: Path | None = Field(None, description="File with the private key for ssh remotes.")
+    git_known_hosts_file: Path | None = Field(
+        None, description="File with the host keys of ssh remotes; with it, other hosts are refused."
+    )
+    history_commit_limit: int = Field(
+        20_000,
+        ge=0,
+        description="How many commits are read to find each file's last one; 0: none, older files have none.",
+    )
 
     # chunk
     chunk_tokens: int = Field(
@@ -49,10 +61,50 @@ class Settings(BaseSettings):
         description="Worker processes for chunking; 0: one for each core this process may use.",
     )
 
+    # retention
+    snapshots_per_ref: int = Field(
+        2, ge=1, description="How many snapshots of a ref the lake keeps; searches see the newest."
+    )
+
     # embed
     model: str = Field(
         "minilm", description="Model: `minilm`, `fast`, or a sentence-transformers name or path."
     )
+    model_revision: str = Field(
+        "", description="Commit, tag or branch of a model from the Hugging Face hub; empty: its main branch."
+    )
+    dimension: int = Field(
+        0, ge=0, description="Keep only the first dimensions of each vector (Matryoshka models); 0: all."
+    )
+    trust_remote_code: str = Field(
+        "", description="Name of the one model whose own Python code may run; empty: none."
+    )
+    batch_tokens: int = Field(
+        8192, ge=64, description="Most tokens of one batch, padding included; lower it if memory is short."
+    )
+    threads: int = Field(
+        0, ge=0, description="Threads of the model and of DuckDB; 0: one for each core this process may use."
+    )
+
+    # load and search
+    load_memory: str = Field(
+        "4GB",
+        pattern=r"^\d+(\.\d+)? ?([KMGT]i?B)$",
+        description="Memory that building the index may use before it spills to disk.",
+    )
+    search_memory: str = Field(
+        "4GB", pattern=r"^\d+(\.\d+)? ?([KMGT]i?B)$", description="Memory that one search session may use."
+    )
+    query_timeout_seconds: float = Field(
+        30.0, gt=0, description="How long one query of a session may run before it is interrupted."
+    )
+
+    # nightly flow
+    repositories_file: Path = Field(
+        Path("repolake.toml"), description="The list of repositories that the nightly flow indexes."
+    )
+    nightly_cron: str = Field("0 2 * * *", description="When the nightly flow runs, as a cron line.")
+    nightly_timezone: str = Field("UTC", description="Time zone of the cron line, such as `Europe/Berlin`.")
 
 
 def load_settings(**arguments: object) -> Settings:

@@ -1,0 +1,253 @@
+"""Texts to checked unit vectors: the one importer of sentence_transformers and torch."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from repolake.cores import usable_core_count
+from repolake.errors import ModelError
+from repolake.model_identity import ModelIdentity
+from repolake.settings import Settings
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+Vectors = NDArray[np.float32]
+Task = Literal["query", "document"]
+
+MIN_COSINE = 0.999  # of reduced to full precision, over the sample
+SAMPLE_COUNT = 16
+MIN_NORM = 1e-12
+PROBE_TEXT = "def add(a, b): return a + b"
+# What torch, tokenizers and models' own code raise on a text that they cannot take.
+MODEL_ERRORS = (
+    RuntimeError,
+    ValueError,
+    TypeError,
+    LookupError,
+    ArithmeticError,
+    AssertionError,
+    MemoryError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """`vectors`: (n, dimension) float32 of unit length; `errors`: row → why that text has no vector.
+
+    The rows of `errors` are zero in `vectors` and must not be stored.
+    """
+
+    vectors: Vectors
+    errors: dict[int, str] = field(default_factory=dict)
+
+
+class Encoder(Protocol):
+    """A loaded model as it comes: its output is not to be trusted."""
+
+    def encode(self, texts: Sequence[str], prompt: str, task: Task) -> NDArray[Any]:
+        """Return one raw vector a text."""
+
+    def calibrate(self, texts: Sequence[str], prompt: str) -> None:
+        """Choose the fastest precision that is true enough, trying it on these texts."""
+
+
+class Embedder:
+    """A model ready to encode; made by `load_embedder`."""
+
+    def __init__(self, identity: ModelIdentity, encoder: Encoder) -> None:
+        self.identity = identity
+        self._encoder = encoder
+
+    def calibrate(self, texts: Sequence[str], token_counts: Sequence[int]) -> float:
+        """Choose the precision on a sample of the texts to come; return the rate in tokens a second.
+
+        Texts that the model cannot take are passed over: they are found one by one later. The rate is 0
+        when it could not be measured.
+        """
+        step = max(1, len(texts) // SAMPLE_COUNT)
+        sample = list(texts[::step][:SAMPLE_COUNT])
+        prompt = self.identity.document_prompt
+        with contextlib.suppress(*MODEL_ERRORS):
+            self._encoder.calibrate(sample, prompt)
+            started = time.perf_counter()
+            self._encoder.encode(sample, prompt, "document")
+            padded = max(token_counts[::step][:SAMPLE_COUNT]) * len(sample)
+            return padded / (time.perf_counter() - started)
+        return 0.0
+
+    def embed_documents(self, texts: Sequence[str]) -> Embedded:
+        """Encode texts of one batch with the document prompt.
+
+        Raises ModelError when the model fails even on a plain line of code: then no text is to blame.
+        """
+        result = Embedded(np.zeros((len(texts), self.identity.dimension), np.float32))
+        self._fill(result, list(texts), 0, "document")
+        if texts and len(result.errors) == len(texts):
+            _, reason = self._try([PROBE_TEXT], "document")
+            if reason:
+                raise ModelError(self.identity.name, f"it fails on every text ({reason})")
+        return result
+
+    def embed_query(self, text: str) -> Vectors:
+        """Encode one query with the query prompt: (dimension,) float32 of unit length.
+
+        Raises ModelError when the model gives no usable vector for it.
+        """
+        vectors, reason = self._try([text], "query")
+        if reason:
+            raise ModelError(self.identity.name, f"it gives no vector for this query ({reason})")
+        return vectors[0]
+
+    def _fill(self, result: Embedded, texts: list[str], start: int, task: Task) -> None:
+        """Encode texts[…] into result rows from `start` on; on a failure halve until the poison is alone."""
+        vectors, reason = self._try(texts, task)
+        if not reason:
+            result.vectors[start : start + len(texts)] = vectors
+        elif len(texts) == 1:
+            result.errors[start] = reason
+        else:
+            half = len(texts) // 2
+            self._fill(result, texts[:half], start, task)
+            self._fill(result, texts[half:], start + half, task)
+
+    def _try(self, texts: list[str], task: Task) -> tuple[Vectors, str]:
+        """Return unit vectors and an empty reason, or anything and the reason why they are no good."""
+        prompt = self.identity.query_prompt if task == "query" else self.identity.document_prompt
+        dimension = self.identity.dimension
+        nothing = np.zeros((0, dimension), np.float32)
+        try:
+            raw = self._encoder.encode(texts, prompt, task)
+        except MODEL_ERRORS as error:
+            return nothing, f"{type(error).__name__}: {error}"
+        if raw.ndim != 2 or len(raw) != len(texts):
+            return nothing, f"the model returned {len(raw)} vectors for {len(texts)} texts"
+        if raw.shape[1] != self.identity.native_dimension:
+            return nothing, f"the vector has {raw.shape[1]} dimensions, not {self.identity.native_dimension}"
+        vectors = raw[:, :dimension].astype(np.float32)
+        norms = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
+        if not np.isfinite(norms).all():
+            return nothing, "the vector holds NaN or infinite numbers"
+        if (norms < MIN_NORM).any():
+            return nothing, "the vector is zero"
+        return (vectors / norms).astype(np.float32), ""
+
+
+def load_embedder(identity: ModelIdentity, settings: Settings) -> Embedder:
+    """Return the model ready to encode; only a transformer imports torch.
+
+    Raises ModelError when its files do not make a model that sentence-transformers can load.
+    """
+    if identity.is_static:
+        return Embedder(identity, _StaticEncoder(identity))
+    return Embedder(identity, _TransformerEncoder(identity, settings.threads or usable_core_count()))
+
+
+class _StaticEncoder:
+    """A table of token vectors: no torch, no precision to choose."""
+
+    def __init__(self, identity: ModelIdentity) -> None:
+        from repolake.static_model import StaticModel  # noqa: PLC0415  # transformers need none
+
+        self._model = StaticModel.load(identity.path)
+
+    def encode(self, texts: Sequence[str], prompt: str, task: Task) -> NDArray[Any]:  # noqa: ARG002
+        return self._model.encode([prompt + text for text in texts] if prompt else texts)
+
+    def calibrate(self, texts: Sequence[str], prompt: str) -> None:
+        """Nothing to choose."""
+
+
+class _TransformerEncoder:
+    """A sentence-transformers model of any kind on PyTorch."""
+
+    def __init__(self, identity: ModelIdentity, threads: int) -> None:
+        import torch  # noqa: PLC0415  # five seconds and 950 MB: only when there is something to encode
+
+        torch.set_num_threads(threads)
+        self._identity = identity
+        self._model = self._load()
+
+    def _load(self) -> SentenceTransformer:
+        from sentence_transformers import SentenceTransformer  # noqa: PLC0415
+        from transformers.utils import logging  # noqa: PLC0415
+
+        logging.disable_progress_bar()
+        identity = self._identity
+        try:
+            model = SentenceTransformer(
+                identity.path, trust_remote_code=identity.trust_remote_code, local_files_only=True
+            )
+            if identity.max_tokens is not None and model.max_seq_length != identity.max_tokens:
+                model.max_seq_length = identity.max_tokens
+        except (OSError, ImportError, AttributeError, *MODEL_ERRORS) as error:
+            raise ModelError(identity.name, f"{type(error).__name__}: {error}") from error
+        model.eval()
+        return model
+
+    def encode(self, texts: Sequence[str], prompt: str, task: Task) -> NDArray[Any]:
+        encode = self._model.encode_query if task == "query" else self._model.encode_document
+        # An explicit prompt, even an empty one, keeps the model from adding its own a second time.
+        tensor = encode(
+            list(texts),
+            prompt=prompt,
+            batch_size=len(texts),
+            show_progress_bar=False,
+            convert_to_tensor=True,
+        )
+        return tensor.float().cpu().numpy()
+
+    def calibrate(self, texts: Sequence[str], prompt: str) -> None:
+        """Halve the precision of the transformer where the machine computes it natively and it stays true.
+
+        The vectors of the sample must keep a cosine of MIN_COSINE to those of float32, else float32 stays.
+        Pooling and later modules compute in float32 either way.
+        """
+        dtype = self._reduced_dtype()
+        if dtype is None:
+            return
+        exact = _unit(self.encode(texts, prompt, "document"))
+        first = self._model[0]
+        first.to(dtype)
+        hook = first.register_forward_hook(_to_float32)
+        try:
+            cosines = (exact * _unit(self.encode(texts, prompt, "document"))).sum(axis=1)
+            if bool((cosines >= MIN_COSINE).all()):
+                return
+        except MODEL_ERRORS:
+            pass  # an operation without an implementation in this precision
+        hook.remove()
+        self._model = self._load()
+
+    def _reduced_dtype(self) -> Any:
+        import torch  # noqa: PLC0415
+
+        parameter = next(self._model[0].parameters(), None)
+        if parameter is None or parameter.dtype != torch.float32:
+            return None
+        if self._model.device.type == "cuda":
+            return torch.float16
+        # Older versions cannot tell: float32 then.
+        capabilities = getattr(torch.cpu, "get_capabilities", dict)()
+        has_bfloat16 = any(capabilities.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
+        return torch.bfloat16 if has_bfloat16 else None
+
+
+def _to_float32(_module: Any, _inputs: Any, features: Any) -> Any:
+    for key, value in features.items():
+        if hasattr(value, "is_floating_point") and value.is_floating_point():
+            features[key] = value.float()
+    return features
+
+
+def _unit(raw: NDArray[Any]) -> NDArray[np.float64]:
+    vectors = raw.astype(np.float64)
+    result: NDArray[np.float64] = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return result

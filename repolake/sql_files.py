@@ -1,0 +1,20 @@
+"""SQL statements by name: read from the wheel or from the checkout."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+_PACKAGE = Path(__file__).parent
+
+
+def folder() -> Path:
+    """Return the folder of all SQL files: inside the wheel, else beside the package in a checkout."""
+    packed = _PACKAGE / "sql"
+    return packed if packed.is_dir() else _PACKAGE.parent / "sql"
+
+
+@cache
+def read(name: str) -> str:
+    """Return one file's statement, such as `queries/missing_texts`."""
+    return (folder() / f"{name}.sql").read_text(encoding="utf-8")
