@@ -23,7 +23,8 @@ def main() -> NoReturn:
         signal.signal(number, _interrupt)
     warnings.showwarning = _show_warning
     try:
-        from repolake.commands import app  # noqa: PLC0415  # after the signals: typer takes a while
+        from repolake import evaluate_command as _  # noqa: F401  # registers itself
+        from repolake.commands import app
 
         app(prog_name="repolake")
     except RepolakeError as error:

@@ -106,12 +106,12 @@ def index(
 ) -> None:
     """Scan, chunk, embed and load repositories, and publish the index."""
     specs = _specs(locations or [], config, name, tuple(ref or ()), worktree)
-    settings = _settings(data_dir, model=model)
+    settings = make_settings(data_dir, model=model)
     from repolake import pipeline
     from repolake.cli_output import print_json, print_run, run_json
     from repolake.cli_progress import terminal_progress
 
-    with terminal_progress(_console(stderr=True)) as progress:
+    with terminal_progress(make_console(stderr=True)) as progress:
         report = pipeline.index(
             specs,
             settings=settings,
@@ -124,7 +124,7 @@ def index(
     if json:
         print_json(run_json(report))
     else:
-        print_run(report, _console())
+        print_run(report, make_console())
     if report.has_new_failures:
         for failure in report.new_failures:
             typer.echo(f"repolake: {failure.repository} {failure.path}: {failure.error}", err=True)
@@ -143,8 +143,8 @@ def remove(
     from repolake.cli_output import print_json
     from repolake.cli_progress import terminal_progress
 
-    with terminal_progress(_console(stderr=True)) as progress:
-        report = pipeline.remove(name, settings=_settings(data_dir), wait_seconds=wait, progress=progress)
+    with terminal_progress(make_console(stderr=True)) as progress:
+        report = pipeline.remove(name, settings=make_settings(data_dir), wait_seconds=wait, progress=progress)
     if json:
         print_json({"removed": name, "database": report.database, "chunks": report.chunk_count})
     else:
@@ -185,12 +185,12 @@ def search(
         "path_glob": path_glob,
         "symbol": symbol,
     }
-    with open_index(_settings(data_dir).data_dir) as session:
+    with open_index(make_settings(data_dir).data_dir) as session:
         hits = session.search(query, k=k, mode=mode, **filters)
     if json:
         print_json([asdict(hit) for hit in hits])
     elif hits:
-        print_hits(hits, _console(), explain=explain)
+        print_hits(hits, make_console(), explain=explain)
     else:
         typer.echo("no result", err=True)
 
@@ -218,12 +218,12 @@ def sql(
         raise UsageError("Parquet is no text", "name a file with -o FILE")
     from repolake.search import open_index
 
-    with open_index(_settings(data_dir).data_dir) as session:
+    with open_index(make_settings(data_dir).data_dir) as session:
         if query is None and sys.stdin.isatty():
-            cli_sql.run_interactive(session, _console())
+            cli_sql.run_interactive(session, make_console())
             return
         statement = sys.stdin.read() if query is None else query
-        cli_sql.write_table(session.sql(statement), chosen.value, output, _console())
+        cli_sql.write_table(session.sql(statement), chosen.value, output, make_console())
 
 
 @app.command()
@@ -244,11 +244,11 @@ def status(
     from repolake.cli_output import print_json, print_status
     from repolake.status import read_status
 
-    found = read_status(_settings(data_dir).data_dir)
+    found = read_status(make_settings(data_dir).data_dir)
     if json:
         print_json(asdict(found))
     else:
-        print_status(found, _console())
+        print_status(found, make_console())
     stale = found.stale(fail_if_stale) if fail_if_stale is not None else ()
     for name in stale:
         typer.echo(f"repolake: {name} was last indexed more than {fail_if_stale:g} hours ago", err=True)
@@ -276,7 +276,7 @@ def _specs(
     return tuple(RepositorySpec(location, name, refs, worktree) for location in locations)
 
 
-def _settings(data_dir: Path | None, **arguments: object) -> Settings:
+def make_settings(data_dir: Path | None, **arguments: object) -> Settings:
     from repolake.settings import load_settings
 
     return load_settings(data_dir=data_dir, **arguments)
@@ -287,7 +287,7 @@ def _format_of(output: Path | None) -> TableFormat:
     return TableFormat(ending) if ending in set(TableFormat) else TableFormat.TABLE
 
 
-def _console(*, stderr: bool = False) -> Console:
+def make_console(*, stderr: bool = False) -> Console:
     from rich.console import Console
 
     console = Console(stderr=stderr, highlight=False)

@@ -121,9 +121,7 @@ def _resolve(target: Target, repository: str | None, session: Session) -> Target
     return target
 
 
-def _results(
-    index: Index, variant: Variant, labels: Sequence[LabelledQuery]
-) -> Iterator[QueryResult]:
+def _results(index: Index, variant: Variant, labels: Sequence[LabelledQuery]) -> Iterator[QueryResult]:
     index.search("warm up", k=1, mode=variant.mode)  # the first query loads the model
     for label in labels:
         filters = {"kind": variant.kind, "repository": label.repository, "path": label.path_prefix}
@@ -149,9 +147,7 @@ def _has_symbol(label: LabelledQuery) -> bool:
     return any(target.symbol and target.symbol.rpartition(".")[2] in words for target in label.targets)
 
 
-def _side_indexes(
-    grid: Grid, data_dir: Path, settings: Settings
-) -> Iterator[tuple[Chunker, str, int]]:
+def _side_indexes(grid: Grid, data_dir: Path, settings: Settings) -> Iterator[tuple[Chunker, str, int]]:
     """Yield chunker, model and budget of each side index, without a repetition."""
     manifest = Lake(data_dir).latest_manifest()
     if manifest is None:

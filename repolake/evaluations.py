@@ -124,7 +124,9 @@ def dropped(
     shared = [result for result in evaluation.results if result.variant in before]
     if not shared:
         names = ", ".join(variant.name for variant in before)
-        raise UnknownNameError(f"the baseline has none of these variants, only {names}", "evaluate one of them")
+        raise UnknownNameError(
+            f"the baseline has none of these variants, only {names}", "evaluate one of them"
+        )
     found = []
     for result in shared:
         difference = result.against(before[result.variant], metric)
