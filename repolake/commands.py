@@ -277,6 +277,7 @@ def _specs(
 
 
 def make_settings(data_dir: Path | None, **arguments: object) -> Settings:
+    """Return the settings; arguments of the command win over the environment."""
     from repolake.settings import load_settings
 
     return load_settings(data_dir=data_dir, **arguments)
@@ -288,6 +289,7 @@ def _format_of(output: Path | None) -> TableFormat:
 
 
 def make_console(*, stderr: bool = False) -> Console:
+    """Return a console that does not fold the lines of a pipe."""
     from rich.console import Console
 
     console = Console(stderr=stderr, highlight=False)

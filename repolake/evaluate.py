@@ -44,8 +44,8 @@ def evaluate(
 ) -> Evaluation:
     """Run every query against every variant of the grid and return metrics, lengths and latencies.
 
-    Symbols are resolved to lines in the published index, so that labels survive edits of the code; a target that
-    no longer resolves stays in, as never found, and is named in `unresolved`.
+    Symbols are resolved to lines in the published index, so that labels survive edits of the code; a target
+    that no longer resolves stays in, as never found, and is named in `unresolved`.
 
     Raises UsageError for a wrong label file, IndexMissingError before the first run, and what building a
     side index raises.
@@ -96,7 +96,7 @@ def evaluate(
 def resolve_labels(
     labels: Sequence[LabelledQuery], session: Session
 ) -> tuple[list[LabelledQuery], list[str]]:
-    """Return the labels with the lines of their symbols in the index, and a sentence for each that has none."""
+    """Return the labels with the lines of their symbols in the index, and a sentence for each without."""
     resolved, unresolved = [], []
     for label in labels:
         targets = []

@@ -147,7 +147,7 @@ def _metrics(result: VariantResult) -> list[str]:
 
 def _cell(interval: Interval | None) -> str:
     if interval is None:
-        return "–"
+        return "-"
     return f"{interval.mean:.3f} [{interval.low:.3f}, {interval.high:.3f}] n={interval.count}"
 
 

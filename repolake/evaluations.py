@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -108,9 +109,13 @@ def groups(result: VariantResult) -> Iterator[tuple[str, Callable[[QueryResult],
     yield "symbol in query", lambda query: query.symbol_in_query
     yield "no symbol in query", lambda query: not query.symbol_in_query
     for category in sorted({query.category for query in result.queries if query.category}):
-        yield f"category {category}", lambda query, wanted=category: query.category == wanted
+        yield f"category {category}", partial(_is_of, "category", category)
     for language in sorted({query.language for query in result.queries if query.language}):
-        yield f"language {language}", lambda query, wanted=language: query.language == wanted
+        yield f"language {language}", partial(_is_of, "language", language)
+
+
+def _is_of(attribute: str, wanted: str, query: QueryResult) -> bool:
+    return bool(getattr(query, attribute) == wanted)
 
 
 def dropped(
