@@ -131,7 +131,7 @@ def print_hits(hits: Sequence[SearchHit], console: Console, *, explain: bool) ->
         console.print(head, soft_wrap=True)
         if explain:
             console.print(Text(f"    {explanation(hit)}", style="magenta"), soft_wrap=True)
-        console.print(Text(_snippet(hit.text)), soft_wrap=True)
+        console.print(Text(_snippet(hit)), soft_wrap=True)
         console.print()
 
 
@@ -146,12 +146,16 @@ def explanation(hit: SearchHit) -> str:
     return " · ".join(parts)
 
 
-def _snippet(text: str) -> str:
-    lines = printable(text).rstrip("\n").split("\n")
-    shown = [f"    {line}" for line in lines[:SNIPPET_LINES]]
+def _snippet(hit: SearchHit) -> str:
+    """Return the beginning of the text; of a later piece, first the signature that it belongs to."""
+    lines = printable(hit.text).rstrip("\n").split("\n")
+    shown = lines[:SNIPPET_LINES]
+    signature = printable(hit.signature or "").strip()
+    if signature and signature.split("\n")[0] not in hit.text:
+        shown = [signature.split("\n")[0], "…", *shown]
     if len(lines) > SNIPPET_LINES:
-        shown.append(f"    … {len(lines) - SNIPPET_LINES} more lines")
-    return "\n".join(shown)
+        shown.append(f"… {len(lines) - SNIPPET_LINES} more lines")
+    return "\n".join(f"    {line}" for line in shown)
 
 
 def print_status(status: Status, console: Console) -> None:

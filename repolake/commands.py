@@ -185,8 +185,11 @@ def search(
         "path_glob": path_glob,
         "symbol": symbol,
     }
-    with open_index(make_settings(data_dir).data_dir) as session:
+    settings = make_settings(data_dir)
+    with open_index(settings.data_dir, settings=settings) as session:
         hits = session.search(query, k=k, mode=mode, **filters)
+    for note in hits.notes:
+        typer.echo(f"repolake: {note}", err=True)
     if json:
         print_json([asdict(hit) for hit in hits])
     elif hits:
@@ -218,7 +221,8 @@ def sql(
         raise UsageError("Parquet is no text", "name a file with -o FILE")
     from repolake.search import open_index
 
-    with open_index(make_settings(data_dir).data_dir) as session:
+    settings = make_settings(data_dir)
+    with open_index(settings.data_dir, settings=settings) as session:
         if query is None and sys.stdin.isatty():
             cli_sql.run_interactive(session, make_console())
             return

@@ -56,7 +56,7 @@ def published(tmp_path: Path) -> Path:
     return path
 
 
-def paths(tmp_path: Path, **filters: str) -> set[tuple[str, str]]:
+def paths(tmp_path: Path) -> set[tuple[str, str]]:
     with open_index(tmp_path / "data") as session:
         table = session.sql("select distinct repository, path from code")
         return set(zip(*(column.to_pylist() for column in table.columns), strict=True))
