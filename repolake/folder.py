@@ -219,34 +219,32 @@ class DiskReader:
     ) -> None:
         """Nothing stays open."""
 
-    def read(self, path: str, blob: str) -> bytes:
-        """Return a file's content if it still is that blob.
+    def read(self, path: str, blob: str | None) -> bytes:
+        """Return a file's content, if it still is that blob; None takes it as it is now.
 
-        Raises FileUnreadableError when it cannot be read or has changed since it was scanned.
+        Raises FileUnreadableError when it is no regular file, cannot be read, or has changed.
         """
-        content = self.read_now(path)
-        if blob_id(content, blob) != blob:
+        content = self._content(path)
+        if blob is not None and blob_id(content, is_sha256=len(blob) == 64) != blob:
             raise FileUnreadableError(str(self._root), "it changed while repolake was running", path)
         return content
 
-    def read_now(self, path: str) -> bytes:
-        """Return a file's content as it is now.
-
-        Raises FileUnreadableError when it is no regular file or cannot be read.
-        """
+    def _content(self, path: str) -> bytes:
         full = os.path.join(os.fsencode(self._root), path_bytes(path))
         try:
             # Non-blocking: a FIFO put in the file's place must not stop the run.
             descriptor = os.open(full, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-            with open(descriptor, "rb") as file:  # noqa: PTH123  # a descriptor, no path
-                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                    raise FileUnreadableError(str(self._root), "it is no regular file any more", path)
-                return file.read()
+            with open(descriptor, "rb") as file:
+                if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                    return file.read()
         except OSError as error:
             raise FileUnreadableError(str(self._root), error.strerror or str(error), path) from error
+        raise FileUnreadableError(str(self._root), "it is no regular file any more", path)
 
 
-def blob_id(content: bytes, like: str = "") -> str:
-    """Return the git object id of a content; SHA-256 when `like` is such an id."""
-    algorithm = hashlib.sha256 if len(like) == 64 else hashlib.sha1
-    return algorithm(b"blob %d\0" % len(content) + content).hexdigest()
+def blob_id(content: bytes, *, is_sha256: bool = False) -> str:
+    """Return the git object id of a content."""
+    header = b"blob %d\0" % len(content)
+    if is_sha256:
+        return hashlib.sha256(header + content).hexdigest()
+    return hashlib.sha1(header + content, usedforsecurity=False).hexdigest()

@@ -128,9 +128,7 @@ def _detected(data: bytes) -> DecodedText | None:
             lines.append(line)
             size += len(line) + 1
     sample = b"\n".join(lines)
-    matches = from_bytes(
-        sample, cp_isolation=list(_CANDIDATES), threshold=MAX_CHAOS, enable_fallback=False
-    )
+    matches = from_bytes(sample, cp_isolation=list(_CANDIDATES), threshold=MAX_CHAOS, enable_fallback=False)
     best = matches.best()
     rivals = {match.encoding for match in matches if best is not None and match.coherence == best.coherence}
     encoding = _FALLBACK
