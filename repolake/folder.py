@@ -20,8 +20,8 @@ from pathlib import Path
 from types import TracebackType
 
 from repolake.entries import Entry
-from repolake.errors import FileUnreadableError, SourceError
-from repolake.git_command import end_group, environment, run_git, start_git
+from repolake.errors import FileUnreadableError, GitError, SourceError
+from repolake.git_command import end_group, environment, git_message, run_git, start_git
 from repolake.git_repository import GitRepository
 from repolake.path_names import path_bytes, path_text
 from repolake.skip_rules import SkipReason
@@ -45,6 +45,8 @@ class IgnoreChecker:
         if repository is None:
             configuration["core.excludesFile"] = os.devnull
         self._location = str(root)
+        # A file, not a pipe: nobody reads along, and a full pipe would stop git.
+        self._errors = self._stack.enter_context(tempfile.TemporaryFile())
         self._process: subprocess.Popen[bytes] = start_git(
             [f"--git-dir={git_dir}", f"--work-tree={root}", "-C", str(root),
              "check-ignore", "-v", "-n", "-z", "--stdin"],
@@ -53,7 +55,7 @@ class IgnoreChecker:
                 configuration=configuration, has_user_configuration=repository is not None
             ),
             has_input=True,
-            has_errors=False,
+            errors=self._errors,
         )  # fmt: skip
         self._stack.callback(end_group, self._process)
 
@@ -92,17 +94,22 @@ class IgnoreChecker:
             questions.write(b"".join(b"./" + path + b"\0" for path in paths))
             questions.flush()
         except BrokenPipeError as error:
-            raise SourceError(self._location, "git check-ignore ended early") from error
+            raise self._failure() from error
         received: list[bytes] = []
         missing = 4 * len(paths)
         while missing:
             block = os.read(answers.fileno(), 65536)
             if not block:
-                raise SourceError(self._location, "git check-ignore ended early")
+                raise self._failure()
             received.append(block)
             missing -= block.count(b"\0")
         fields = b"".join(received).split(b"\0")
         return [_ignoring_line(*fields[start : start + 3]) for start in range(0, len(fields) - 1, 4)]
+
+    def _failure(self) -> SourceError:
+        self._process.wait()
+        self._errors.seek(0)
+        return GitError(self._location, git_message(self._errors.read()) or "git check-ignore ended early")
 
 
 def _ignoring_line(source: bytes, line: bytes, pattern: bytes) -> str | None:

@@ -16,7 +16,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from typing import IO
 
 from repolake.errors import GitError, GitTimeoutError
 
@@ -105,7 +105,7 @@ def start_git(
     *,
     variables: Mapping[str, str] | None = None,
     has_input: bool = False,
-    has_errors: bool = True,
+    errors: int | IO[bytes] = subprocess.PIPE,
 ) -> subprocess.Popen[bytes]:
     """Start git in a process group of its own.
 
@@ -116,7 +116,7 @@ def start_git(
             ["git", *arguments],
             stdin=subprocess.PIPE if has_input else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE if has_errors else subprocess.DEVNULL,
+            stderr=errors,
             env=dict(variables) if variables is not None else environment(),
             start_new_session=True,
         )

@@ -212,7 +212,7 @@ class BlobReader:
 
     def _start(self) -> subprocess.Popen[bytes]:
         arguments = [f"--git-dir={self._git_dir}", "cat-file", "--batch"]
-        self._process = start_git(arguments, self._location, has_input=True, has_errors=False)
+        self._process = start_git(arguments, self._location, has_input=True, errors=subprocess.DEVNULL)
         return self._process
 
     def _end(self) -> None:
