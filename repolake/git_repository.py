@@ -38,6 +38,7 @@ class GitRepository:
     git_dir: str
     work_tree: Path | None
     is_shallow: bool
+    is_sha256: bool
 
     @classmethod
     def find(cls, location: Path) -> GitRepository | None:
@@ -47,16 +48,21 @@ class GitRepository:
         """
         variables = environment({"GIT_CEILING_DIRECTORIES": str(location.parent)})
         question = ["-C", str(location), "rev-parse", "--absolute-git-dir", "--is-shallow-repository"]
-        question += ["--is-bare-repository", "--is-inside-work-tree"]
+        question += ["--show-object-format", "--is-bare-repository", "--is-inside-work-tree"]
         try:
             answer = run_git(question, str(location), variables=variables).decode("utf-8", "surrogateescape")
         except GitError:
             if (location / ".git").exists():
                 raise
             return None
-        git_dir, is_shallow, is_bare, is_inside = answer.rsplit("\n", 4)[:4]
-        has_work_tree = is_bare == "false" and is_inside == "true"
-        return cls(str(location), git_dir, location if has_work_tree else None, is_shallow == "true")
+        git_dir, is_shallow, algorithm, is_bare, is_inside = answer.rsplit("\n", 5)[:5]
+        return cls(
+            location=str(location),
+            git_dir=git_dir,
+            work_tree=location if is_bare == "false" and is_inside == "true" else None,
+            is_shallow=is_shallow == "true",
+            is_sha256=algorithm == "sha256",
+        )
 
     def git(self, *arguments: str, given: bytes | None = None) -> bytes:
         """Run one local git command on this repository and return its output."""
@@ -180,7 +186,7 @@ class BlobReader:
     ) -> None:
         self._end()
 
-    def read(self, path: str, blob: str) -> bytes:
+    def read(self, path: str, blob: str | None) -> bytes:
         """Return a blob's content.
 
         Raises GitError when the object is missing or broken; the next blob can still be read.
@@ -206,7 +212,7 @@ class BlobReader:
 
     def _start(self) -> subprocess.Popen[bytes]:
         arguments = [f"--git-dir={self._git_dir}", "cat-file", "--batch"]
-        self._process = start_git(arguments, self._location, has_input=True, has_errors=False)
+        self._process = start_git(arguments, self._location, has_input=True, errors=subprocess.DEVNULL)
         return self._process
 
     def _end(self) -> None:

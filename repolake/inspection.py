@@ -12,9 +12,9 @@ from repolake.checkout import Checkout
 from repolake.decisions import Decider, Decision
 from repolake.entries import Entry
 from repolake.errors import FileUnreadableError, GitError
-from repolake.folder import DiskReader, blob_id
+from repolake.folder import blob_id
 from repolake.ignore_patterns import IGNORE_FILE, IgnorePatterns, PathFilter
-from repolake.records import RepositorySpec, SourceMode
+from repolake.records import RepositorySpec
 from repolake.settings import Settings
 from repolake.source import FileSource, open_source
 
@@ -50,7 +50,6 @@ class Inspection:
 
     def files(self, known: Known, advance: Callable[[int], None]) -> Iterator[Inspected]:
         """Yield each path with its decision; contents of paths in `known` are not judged again."""
-        is_disk = self.checkout.mode is not SourceMode.COMMIT
         with open_source(self.checkout.source) as source:
             for entry in self.entries:
                 decision = self.decider.by_name(entry)
@@ -59,20 +58,18 @@ class Inspection:
                 elif entry.blob is not None and (entry.path, entry.blob) in known:
                     yield Inspected(entry, known[entry.path, entry.blob])
                 else:
-                    yield self._read(source, entry, known, is_disk=is_disk)
+                    yield self._read(source, entry, known)
                 advance(1)
 
-    def _read(self, source: FileSource, entry: Entry, known: Known, *, is_disk: bool) -> Inspected:
+    def _read(self, source: FileSource, entry: Entry, known: Known) -> Inspected:
         try:
-            data = (
-                source.read_now(entry.path)
-                if isinstance(source, DiskReader)
-                else source.read(entry.path, entry.blob or "")
-            )
+            data = source.read(entry.path, entry.blob)
         except (FileUnreadableError, GitError) as error:
             return Inspected(entry, Decision(error=error.reason))
-        if is_disk:
-            entry = replace(entry, blob=blob_id(data), size_bytes=len(data))
+        if entry.blob is None:
+            git = self.checkout.git
+            blob = blob_id(data, is_sha256=git is not None and git.is_sha256)
+            entry = replace(entry, blob=blob, size_bytes=len(data))
         found = known.get((entry.path, entry.blob or ""))
         return Inspected(entry, found or self.decider.by_content(entry, data), data)
 
@@ -131,11 +128,7 @@ def _ignore_files(checkout: Checkout, entries: list[Entry]) -> dict[str, str]:
     with open_source(checkout.source) as source:
         for entry in named:
             try:
-                data = (
-                    source.read_now(entry.path)
-                    if isinstance(source, DiskReader)
-                    else source.read(entry.path, entry.blob or "")
-                )
+                data = source.read(entry.path, entry.blob)
             except (FileUnreadableError, GitError):
                 continue  # its own row names the failure
             texts[entry.path.rpartition("/")[0]] = data.decode("utf-8-sig", "replace")

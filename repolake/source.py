@@ -25,8 +25,8 @@ class FileSource(Protocol):
     ) -> None:
         """Close."""
 
-    def read(self, path: str, blob: str) -> bytes:
-        """Return the content of a file.
+    def read(self, path: str, blob: str | None) -> bytes:
+        """Return the content of a file; on disk a null blob takes it as it is now.
 
         Raises SourceError (GitError, FileUnreadableError) when it cannot be read, or, on disk, when it is
         no longer that blob.
