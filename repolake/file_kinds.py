@@ -11,7 +11,7 @@ _TEST_FOLDERS = frozenset(
     test tests __tests__ spec specs e2e testdata test-data test_data fixtures __fixtures__ __mocks__ mocks
     integration-tests integration_tests integration-test unit-tests unit_tests functional-tests functional_tests
     acceptance androidTest commonTest jvmTest jsTest nativeTest testFixtures testing-utils test-utils test_utils
-    cypress playwright benches benchmark benchmarks autotest testsuite testsuites conformance regress
+    cypress playwright bench benches benchmark benchmarks autotest testsuite testsuites conformance regress
     """.split()
 )
 _TEST_FOLDER_ENDINGS = re.compile(
@@ -40,7 +40,7 @@ _EXAMPLE_FOLDERS = frozenset(
 _DOCS_FOLDERS = frozenset(
     "doc docs documentation man manual manuals guide guides website wiki rfcs adr javadoc".split()
 )
-_DOCS_LANGUAGES = frozenset("markdown rst asciidoc org latex".split())
+_DOCS_LANGUAGES = frozenset("markdown rst asciidoc org latex sgml mermaid".split())
 _DOCS_NAMES = re.compile(
     r"^(?:readme|changelog|changes|history|news|license|licence|copying|notice|authors|contributors|contributing|"
     r"code_of_conduct|security|support|maintainers|todo|install|upgrading|roadmap|thanks|credits|release[-_]?notes)"
