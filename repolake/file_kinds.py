@@ -22,8 +22,8 @@ _TEST_NAMES = re.compile(
       test_.*\.py | .*_test\.py | conftest\.py | tests?\.py                      # pytest, unittest
     | .*_test\.(?:go|dart|exs?|rb|cc|cpp|cxx|c|rs|clj|cljs|ml|php|lua|erl|zig|ts|js|cr)
     | .*_spec\.(?:rb|lua|cr|js|ts|coffee) | .*_SUITE\.erl | .*_unittest\.(?:cc|cpp|py)
-    | .*(?<=[a-z0-9_])(?:Tests?|TestCase|IT|ITCase|Spec|Suite|Benchmarks?)\.(?:java|kt|kts|scala|groovy|swift|php|m|mm|fs|vb|hs|dart)
-    | .*(?<=[a-z0-9_])(?:Tests?|Specs?|Facts|Benchmarks?)\.cs
+    | .*(?:(?<=\w)(?:Tests?|TestCase|Spec|Suite|Benchmarks?)|(?<=[a-z0-9])(?:IT|ITCase))\.(?:java|kt|kts|scala|groovy|swift|php|m|mm|fs|vb|hs|dart)
+    | .*(?<=\w)(?:Tests?|Specs?|Facts|Benchmarks?)\.cs
     | Test[A-Z].*\.(?:java|kt|scala|php|swift)
     | .*\.(?:test|tests|spec|specs|e2e|cy|stories|bench|test-d)\.(?:[cm]?[jt]sx?|vue|svelte|php|lua)
     | test[-_].*\.(?:[rR]|jl|js|ts|mjs|c|cpp|cc|sh|rb|lua) | tests?\.(?:rs|js|ts|rb|jl|c|cpp|hs) | .*\.t | .*\.bats
