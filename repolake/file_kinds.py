@@ -61,7 +61,7 @@ _CONFIG_NAMES = re.compile(
     | .*\.(?:gemspec|podspec|rockspec|nimble|cabal|opam|gradle|gradle\.kts|sbt|csproj|fsproj|sln|props|targets|env\.example|editorconfig)
     | build\.(?:rs|zig|xml|sh|cmd|ps1) | Package\.swift | mix\.exs | rebar\.config | project\.clj | deps\.edn | stack\.yaml
     | go\.(?:mod|work) | requirements.*\.(?:txt|in) | constraints.*\.txt | MANIFEST\.in | \.(?:git|docker|npm|eslint|prettier|stylelint|vscode|hg|gcloud|cf|helm|bzr|repolake)(?:ignore|attributes|modules|config)
-    | \.env\..* | \.nvmrc | \.node-version | \.(?:python|ruby|java|go|tool)-versions? | CODEOWNERS | OWNERS | codecov\.yml | Cargo\.toml
+    | \.env(?:\..*)? | \.nvmrc | \.node-version | \.(?:python|ruby|java|go|tool)-versions? | CODEOWNERS | OWNERS | codecov\.yml | Cargo\.toml
     )$""",
     re.VERBOSE,
 )  # fmt: skip
