@@ -236,6 +236,14 @@ class DiskReader:
             raise FileUnreadableError(str(self._root), "it changed while repolake was running", path)
         return content
 
+    def read_many(self, files: Sequence[tuple[str, str | None]]) -> Iterator[bytes | SourceError]:
+        """Yield the content of each (path, blob) in order, or the error that reading it gave."""
+        for path, blob in files:
+            try:
+                yield self.read(path, blob)
+            except FileUnreadableError as error:
+                yield error
+
     def _content(self, path: str) -> bytes:
         full = os.path.join(os.fsencode(self._root), path_bytes(path))
         try:

@@ -60,6 +60,9 @@ _VENDORED_FOLDERS = """
     renv/library packrat/src packrat/lib .luarocks lua_modules .opam _opam .spago blib local/lib/perl5
 """
 
+# At the root only: a deeper folder of this name may hold an application's own code.
+_VENDORED_ROOT_FOLDERS = ("deps", "dependencies", "externals")
+
 # Folders that hold the output of tools.
 _GENERATED_FOLDERS = """
     __pycache__ .mypy_cache .pytest_cache .ruff_cache .ipynb_checkpoints .hypothesis htmlcov .nyc_output
@@ -306,7 +309,10 @@ def _secret_rule(path: str, name: str) -> Rule | None:
 
 @lru_cache(maxsize=65536)
 def _folder_rule(folder: str) -> Rule | None:
-    for name in folder.split("/"):
+    names = folder.split("/")
+    if names[0] in _VENDORED_ROOT_FOLDERS:
+        return Rule(SkipReason.VENDORED, f"/{names[0]}/")
+    for name in names:
         reason = _FOLDERS.get(name)
         if reason is None:
             continue

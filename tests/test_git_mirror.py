@@ -18,7 +18,9 @@ import pytest
 from made_repositories import commit, git, make_repository, put, scanned
 
 from repolake.errors import GitError, GitTimeoutError, SettingsError, UsageError
-from repolake.locations import is_url, parse_address, public_url, repository_name
+from repolake.git_mirror import _remote_environment
+from repolake.locations import allowed_address, is_url, parse_address, public_url, repository_name
+from repolake.settings import load_settings
 from repolake.source import open_source
 
 FILES: dict[str, str | bytes] = {"a.py": "A = 1\n"}
@@ -192,12 +194,8 @@ def test_a_token_file_that_cannot_be_read_is_a_wrong_setting(tmp_path: Path) -> 
 
 
 def test_a_token_is_offered_to_its_https_host_alone(tmp_path: Path) -> None:
-    from repolake.git_mirror import _remote_environment
-    from repolake.locations import allowed_address
-    from repolake.settings import Settings
-
     put(tmp_path, {"token": "t0ken\n"})
-    settings = Settings(git_token_file=tmp_path / "token")
+    settings = load_settings(git_token_file=tmp_path / "token")
 
     def fill(url: str, host: str) -> str:
         variables = _remote_environment(allowed_address(url), settings)
@@ -212,7 +210,9 @@ def test_a_token_is_offered_to_its_https_host_alone(tmp_path: Path) -> None:
     assert "t0ken" not in str(_remote_environment(allowed_address("http://example.com/o/n.git"), settings))
 
 
-@pytest.mark.parametrize("location", ["ext::sh -c touch% /tmp/x", "fd::7", "ftp://example.com/x", "-oProxyCommand=x:y"])
+@pytest.mark.parametrize(
+    "location", ["ext::sh -c touch% /tmp/x", "fd::7", "ftp://example.com/x", "-oProxyCommand=x:y"]
+)
 def test_addresses_that_could_run_a_program_are_refused(tmp_path: Path, location: str) -> None:
     with pytest.raises(UsageError):
         scanned(location, tmp_path / "data")
@@ -228,7 +228,11 @@ def test_a_url_has_no_work_tree(tmp_path: Path) -> None:
     [
         ("https://github.com/owner/name.git", "https://github.com/owner/name.git", "owner/name"),
         ("https://user:pass@github.com/owner/name", "https://github.com/owner/name", "owner/name"),
-        ("https://TOKEN@host:8443/group/sub/name.git/", "https://host:8443/group/sub/name.git/", "group/sub/name"),
+        (
+            "https://TOKEN@host:8443/group/sub/name.git/",
+            "https://host:8443/group/sub/name.git/",
+            "group/sub/name",
+        ),
         ("git@github.com:owner/name.git", "git@github.com:owner/name.git", "owner/name"),
         ("ssh://git@host:22/owner/name.git", "ssh://git@host:22/owner/name.git", "owner/name"),
         ("ssh://git:pw@host/owner/name.git", "ssh://git@host/owner/name.git", "owner/name"),

@@ -160,6 +160,15 @@ def test_a_broken_object_fails_alone(tmp_path: Path) -> None:
     result = scanned(repository, tmp_path / "data")
     assert result.indexed == {"pkg/b.py"}
     assert list(result.failed) == ["a.py"]
+    other = git(repository, "rev-parse", "HEAD:pkg/b.py")
+    files = [("pkg/b.py", other), ("a.py", blob), ("gone.py", "0" * 40), ("pkg/b.py", other)]
+    with open_source(result.report.source) as source:
+        contents = [content if isinstance(content, bytes) else None for content in source.read_many(files)]
+        assert contents == [b"B = 2\n", None, None, b"B = 2\n"]
+        next(source.read_many(files))  # what nobody took is not mixed up with the next answer
+        assert source.read("pkg/b.py", other) == b"B = 2\n"
+        with pytest.raises(GitError, match="missing or broken"):
+            source.read("a.py", blob)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
