@@ -9,38 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from repolake.scopes import Scope
 from repolake.tokens import TextTokens
 
-MODULE_SYMBOL = "<module>"
-MODULE_KIND = "module"
 BYTES_PER_TOKEN = 16  # a chunk's bytes are bounded too: white space and unknown words cost next to no tokens
 CLOSERS = frozenset(b")]}>;,:.")
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """Whose text a chunk is, and how many tokens of it fit into one chunk.
-
-    `room` is left for the text when it holds the signature, `later_room` when the signature is repeated.
-    """
-
-    symbol: str
-    kind: str
-    signature: str | None
-    signature_token_count: int
-    signature_start: int
-    signature_end: int
-    fixed_token_count: int
-    room: int
-
-    @property
-    def later_room(self) -> int:
-        """Tokens left for the text of a chunk that repeats the signature."""
-        return self.room - self.signature_token_count
-
-    def holds_signature(self, start: int, end: int) -> bool:
-        """Whether a span contains the whole signature; true if there is none."""
-        return self.signature is None or (start <= self.signature_start and self.signature_end <= end)
+LONGEST_CLOSER = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +41,11 @@ class Span:
 
 def fits(tokens: TextTokens, start: int, end: int, room: int) -> bool:
     """Whether the text between two places, white space at its ends left out, fits into `room` tokens."""
-    start, end = trim(tokens, start, end)
-    return end - start <= max(room, 1) * BYTES_PER_TOKEN and tokens.count(start, end) <= room
+    if end - start > (most := max(room, 1) * BYTES_PER_TOKEN):
+        start, end = trim(tokens, start, end)
+        if end - start > most:
+            return False
+    return tokens.count(start, end) <= room
 
 
 def trim(tokens: TextTokens, start: int, end: int) -> tuple[int, int]:
@@ -84,8 +61,7 @@ def trim(tokens: TextTokens, start: int, end: int) -> tuple[int, int]:
 
 def pack(tokens: TextTokens, atoms: list[Atom]) -> list[Span]:
     """Return the chunks of a text in order; together they hold every atom that is not blank."""
-    size = len(tokens.data)
-    starts = [atom.start for atom in atoms] + [size]
+    starts = [atom.start for atom in atoms] + [len(tokens.data)]
     spans: list[Span] = []
     first = 0
     while first < len(atoms):
@@ -100,28 +76,8 @@ def pack(tokens: TextTokens, atoms: list[Atom]) -> list[Span]:
     return _join_closers(tokens, spans)
 
 
-def _belong_together(left: Atom, right: Atom) -> bool:
-    return left.scope is right.scope and not left.whole and not right.whole
-
-
-def _pack_run(
-    tokens: TextTokens, atoms: list[Atom], starts: list[int], first: int, last: int
-) -> Iterator[tuple[int, int]]:
-    """Yield the index ranges of the chunks of one run of atoms."""
-    scope = atoms[first].scope
-    while first < last:
-        room = scope.room if starts[first] <= scope.signature_start or scope.signature is None else 0
-        end = furthest(tokens, starts, first, last, room) if room else first
-        if not room or not scope.holds_signature(starts[first], starts[end]):
-            end = furthest(tokens, starts, first, last, scope.later_room)
-        if end < last:
-            end = _best_cut(tokens, atoms, starts, first, end)
-        yield first, end
-        first = end
-
-
 def furthest(tokens: TextTokens, starts: list[int], first: int, last: int, room: int) -> int:
-    """Return the furthest end whose atoms fit together; at least one atom."""
+    """Return the furthest end, at most `last`, so that atoms `first:end` fit together; at least one atom."""
     low, step = first + 1, 1
     while low + step <= last and fits(tokens, starts[first], starts[low + step], room):
         low += step
@@ -134,6 +90,33 @@ def furthest(tokens: TextTokens, starts: list[int], first: int, last: int, room:
         else:
             high = middle
     return low
+
+
+def _belong_together(left: Atom, right: Atom) -> bool:
+    return left.scope is right.scope and not left.whole and not right.whole
+
+
+def _pack_run(
+    tokens: TextTokens, atoms: list[Atom], starts: list[int], first: int, last: int
+) -> Iterator[tuple[int, int]]:
+    """Yield the index ranges of the chunks of one run of atoms."""
+    scope = atoms[first].scope
+    while first < last:
+        end = first
+        if scope.holds_signature(starts[first], starts[last]):
+            end = furthest(tokens, starts, first, last, scope.room)
+        if end == first or not scope.holds_signature(starts[first], starts[end]):
+            end = furthest(tokens, starts, first, last, scope.later_room)
+        if end < last:
+            cut = _best_cut(tokens, atoms, starts, first, end)
+            # A chunk with less than its signature would have to repeat it, and might not fit any more.
+            if scope.holds_signature(starts[first], starts[end]) and not scope.holds_signature(
+                starts[first], starts[cut]
+            ):
+                cut = end
+            end = cut
+        yield first, end
+        first = end
 
 
 def _best_cut(tokens: TextTokens, atoms: list[Atom], starts: list[int], first: int, end: int) -> int:
@@ -154,16 +137,16 @@ def _join_closers(tokens: TextTokens, spans: list[Span]) -> list[Span]:
     """Give closing brackets that stand alone to the chunk before them."""
     joined: list[Span] = []
     for span in spans:
-        text = tokens.data[span.start : span.end]
-        if joined and len(text) < 200 and all(byte in CLOSERS or byte <= 32 for byte in text):
+        if joined and _is_closer(tokens, span):
             before = joined[-1]
-            room = before.scope.room if _holds(before) else before.scope.later_room
-            if fits(tokens, before.start, span.end, room):
+            if fits(tokens, before.start, span.end, before.scope.room_of(before.start, before.end)):
                 joined[-1] = Span(before.start, span.end, before.scope)
                 continue
         joined.append(span)
     return joined
 
 
-def _holds(span: Span) -> bool:
-    return span.scope.holds_signature(span.start, span.end)
+def _is_closer(tokens: TextTokens, span: Span) -> bool:
+    return span.end - span.start < LONGEST_CLOSER and all(
+        byte in CLOSERS or byte <= 32 for byte in tokens.data[span.start : span.end]
+    )
