@@ -59,11 +59,13 @@ def find_definition(node: Node, grammar: Grammar) -> Definition | None:
         if node.type in grammar.bindings:
             return _bound(outer, node, grammar)
         if node.type in grammar.function_values and outer.type == "export_statement":
-            return _definition(outer, node, node, _value_kind(node), grammar, "default")
+            return _definition(outer, node, node, _value_kind(node), grammar, name="default")
         if node.type not in grammar.wrappers:
             return None
-        children = [child for child in node.named_children if child.type not in grammar.comments]
-        if not children or sum(_may_define(child, grammar) for child in children) > 1:
+        children = node.named_children
+        if len(children) > 1:
+            children = [child for child in children if child.type not in grammar.comments]
+        if not children or (len(children) > 1 and sum(_may_define(child, grammar) for child in children) > 1):
             return None  # several variables or types declared at once
         node = children[-1]
     return None
@@ -120,7 +122,7 @@ def _value_kind(value: Node) -> str:
 
 
 def _definition(
-    outer: Node, inner: Node, value: Node, kind: str, grammar: Grammar, name: str | None = None
+    outer: Node, inner: Node, value: Node, kind: str, grammar: Grammar, *, name: str | None = None
 ) -> Definition | None:
     name = name or _name(inner, grammar)
     body = _body(value, grammar)
@@ -278,9 +280,8 @@ def _signature_start(outer: Node, inner: Node) -> int:
         if first is None:
             return node.start_byte
         is_on_path = first.start_byte <= inner.start_byte and first.end_byte >= inner.end_byte
-        if node.id == inner.id or not (is_on_path or first.type == "modifiers"):
-            if first.type != "modifiers":
-                return first.start_byte
+        if first.type != "modifiers" and (node.id == inner.id or not is_on_path):
+            return first.start_byte
         node = first
     return node.start_byte
 

@@ -197,9 +197,7 @@ CPP = Grammar(
     package="tree_sitter_cpp",
     definitions={
         **C.definitions,
-        **_kinds(
-            class_="class_specifier", namespace="namespace_definition", concept="concept_definition"
-        ),
+        **_kinds(class_="class_specifier", namespace="namespace_definition", concept="concept_definition"),
     },
     namespaces=_set("namespace_definition"),
     wrappers=_set("template_declaration declaration field_declaration"),
@@ -226,7 +224,9 @@ CSHARP = Grammar(
         function="local_function_statement",
     ),
     bodies=_set("compilation_unit declaration_list block enum_member_declaration_list accessor_list"),
-    blocks=_set("namespace_declaration file_scoped_namespace_declaration preproc_if preproc_else preproc_elif"),
+    blocks=_set(
+        "namespace_declaration file_scoped_namespace_declaration preproc_if preproc_else preproc_elif"
+    ),
     fixed_names={
         "operator_declaration": "operator",
         "conversion_operator_declaration": "operator",

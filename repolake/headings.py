@@ -19,10 +19,11 @@ ADORNMENT = re.compile(rb"([!-/:-@\[-`{-~])\1+[ \t]*\r?$")
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """One heading: bytes of its lines without the last line feed, depth from 1, and its words."""
+    """One heading: where its section starts, the bytes of its title's line, depth from 1, and its words."""
 
     start: int
-    end: int
+    title_start: int
+    title_end: int
     level: int
     title: str
 
@@ -49,6 +50,10 @@ def _title(raw: bytes) -> str:
     return " ".join(raw.decode("utf-8", "replace").split())
 
 
+def _span(place: int, line: bytes) -> tuple[int, int]:
+    return place, place + len(line.rstrip())
+
+
 def _markdown(data: bytes) -> list[Heading]:
     found: list[Heading] = []
     fence: bytes | None = None
@@ -64,11 +69,11 @@ def _markdown(data: bytes) -> list[Heading]:
             before = None
         elif (atx := ATX.match(line)) is not None:
             if title := _title(atx[2] or b""):
-                found.append(Heading(place, place + len(line.rstrip()), len(atx[1]), title))
+                found.append(Heading(place, *_span(place, line), len(atx[1]), title))
             before = None
         elif before is not None and (under := SETEXT.match(line)) is not None:
             level = 1 if under[1].startswith(b"=") else 2
-            found.append(Heading(before[0], place + len(line.rstrip()), level, _title(before[1])))
+            found.append(Heading(before[0], *_span(*before), level, _title(before[1])))
             before = None
         else:
             # Only a paragraph of one line: longer ones above a rule are rarely meant as headings.
@@ -97,8 +102,8 @@ def _rst(data: bytes) -> list[Heading]:
         if style not in levels:
             levels.append(style)
         start = lines[number - 2 if has_over else number - 1][0]
-        place, line = lines[number]
-        found.append(Heading(start, place + len(line.rstrip()), levels.index(style) + 1, _title(title)))
+        span = _span(*lines[number - 1])
+        found.append(Heading(start, *span, levels.index(style) + 1, _title(title)))
     return found
 
 

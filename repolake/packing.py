@@ -6,6 +6,7 @@ whatever is packed covers the whole text. Split large, then merge small siblings
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,8 +14,8 @@ from repolake.scopes import Scope
 from repolake.tokens import TextTokens
 
 BYTES_PER_TOKEN = 16  # a chunk's bytes are bounded too: white space and unknown words cost next to no tokens
-CLOSERS = frozenset(b")]}>;,:.")
-LONGEST_CLOSER = 200
+LONGEST_WORDLESS = 400
+WORD_BYTE = re.compile(rb"[0-9A-Za-z\x80-\xff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ def pack(tokens: TextTokens, atoms: list[Atom]) -> list[Span]:
             if end > start:
                 spans.append(Span(start, end, atoms[left].scope))
         first = last
-    return _join_closers(tokens, spans)
+    return _join_wordless(tokens, spans)
 
 
 def furthest(tokens: TextTokens, starts: list[int], first: int, last: int, room: int) -> int:
@@ -133,20 +134,49 @@ def _best_cut(tokens: TextTokens, atoms: list[Atom], starts: list[int], first: i
     return best
 
 
-def _join_closers(tokens: TextTokens, spans: list[Span]) -> list[Span]:
-    """Give closing brackets that stand alone to the chunk before them."""
+def _join_wordless(tokens: TextTokens, spans: list[Span]) -> list[Span]:
+    """Give closing brackets, quotes and rulers that stand alone to a neighbour: nobody can find them."""
     joined: list[Span] = []
-    for span in spans:
-        if joined and _is_closer(tokens, span):
-            before = joined[-1]
-            if fits(tokens, before.start, span.end, before.scope.room_of(before.start, before.end)):
-                joined[-1] = Span(before.start, span.end, before.scope)
-                continue
-        joined.append(span)
+    waiting: Span | None = None  # a wordless span that is to join the one after it
+    for found in spans:
+        span = found
+        if waiting is not None:
+            if fits(tokens, waiting.start, span.end, span.scope.room_of(span.start, span.end)):
+                span = Span(waiting.start, span.end, span.scope)
+            else:
+                joined.append(waiting)
+            waiting = None
+        if _has_words(tokens, span):
+            joined.append(span)
+        elif not joined or not _join_before(tokens, joined, span):
+            waiting = span
+    if waiting is not None:
+        joined.append(waiting)
     return joined
 
 
-def _is_closer(tokens: TextTokens, span: Span) -> bool:
-    return span.end - span.start < LONGEST_CLOSER and all(
-        byte in CLOSERS or byte <= 32 for byte in tokens.data[span.start : span.end]
-    )
+def _join_before(tokens: TextTokens, joined: list[Span], span: Span) -> bool:
+    """Join a wordless span to the latest one, or to that one's last line, cut off for it."""
+    before = joined[-1]
+    if fits(tokens, before.start, span.end, before.scope.room_of(before.start, before.end)):
+        joined[-1] = Span(before.start, span.end, before.scope)
+        return True
+    line = tokens.line_of(before.end - 1)
+    while (place := tokens.line_starts[line]) > before.start:
+        moved = Span(place, span.end, before.scope)
+        if _has_words(tokens, moved):
+            kept = Span(*trim(tokens, before.start, place), before.scope)
+            is_sound = _has_words(tokens, kept) and all(
+                fits(tokens, part.start, part.end, part.scope.room_of(part.start, part.end))
+                for part in (kept, moved)
+            )
+            if is_sound:
+                joined[-1:] = [kept, moved]
+            return is_sound
+        line -= 1
+    return False
+
+
+def _has_words(tokens: TextTokens, span: Span) -> bool:
+    text = tokens.data[span.start : span.end]
+    return len(text) > LONGEST_WORDLESS or WORD_BYTE.search(text) is not None

@@ -58,17 +58,30 @@ class ScopeMaker:
         symbol = name if parent is self.module else f"{parent.symbol}.{name}"
         start, end = signature
         text = " ".join(self._data[start:end].decode("utf-8", "replace").split())
-        return self._make(symbol, kind, text, signature)
+        return self._make(symbol, kind, text, signature, name.rsplit(".", 1)[-1])
 
-    def _make(self, symbol: str, kind: str, signature: str | None, span: tuple[int, int]) -> Scope:
-        symbol = self._shortened(symbol, self._left // SYMBOL_SHARE, keep_end=True)
+    def _make(
+        self, symbol: str, kind: str, signature: str | None, span: tuple[int, int], name: str = ""
+    ) -> Scope:
+        symbol = self._shortened_symbol(symbol)
         symbol_count = self._counter.count(symbol)
         room = self._left - symbol_count
         count = 0
         if signature is not None:
             signature = self._shortened(signature, room // SIGNATURE_SHARE, keep_end=False)
+            if name not in signature:  # under a tiny budget, or after many modifiers
+                signature = self._shortened(name, room // SIGNATURE_SHARE, keep_end=False)
             count = self._counter.count(signature)
         return Scope(symbol, kind, signature, count, *span, HEADER_RESERVE + symbol_count, room)
+
+    def _shortened_symbol(self, symbol: str) -> str:
+        """Return a symbol, without its first names if it is too long, but with all of its last one."""
+        most = self._left // SYMBOL_SHARE
+        names = symbol.split(".")
+        while self._counter.count(symbol) > most and len(names) > 1:
+            names.pop(0)
+            symbol = "…" + ".".join(names)
+        return self._shortened(symbol, self._left // SIGNATURE_SHARE, keep_end=True)
 
     def _shortened(self, text: str, most: int, *, keep_end: bool) -> str:
         """Return `text`, or as much of one end of it as `most` tokens hold, with `…` for the rest."""

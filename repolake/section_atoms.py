@@ -11,9 +11,7 @@ from repolake.tokens import TextTokens
 SECTION_KIND = "section"
 
 
-def add_sections(
-    headings: list[Heading], tokens: TextTokens, scopes: ScopeMaker, atoms: AtomList
-) -> None:
+def add_sections(headings: list[Heading], tokens: TextTokens, scopes: ScopeMaker, atoms: AtomList) -> None:
     """Add the atoms of a text whose headings are known; what stands before the first is the module's."""
     size = len(tokens.data)
     atoms.add_lines(0, headings[0].start if headings else size, scopes.module, 0)
@@ -21,7 +19,7 @@ def add_sections(
     while stack:
         first, last, end, parent = stack.pop()
         heading = headings[first]
-        scope = scopes.inside(parent, heading.title, SECTION_KIND, (heading.start, heading.end))
+        scope = scopes.inside(parent, heading.title, SECTION_KIND, (heading.title_start, heading.title_end))
         if fits(tokens, heading.start, end, scope.room):
             atoms.add(heading.start, scope, 0, whole=True)
             continue

@@ -8,6 +8,7 @@ the stack.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -20,6 +21,7 @@ from repolake.scopes import Scope, ScopeMaker
 from repolake.syntax import Node
 from repolake.tokens import TextTokens
 
+INDENT = re.compile(rb"\s*")
 GROUPS = frozenset({"namespace", "module"})  # kinds whose functions are no methods
 CLOSURE_SHARE = 4  # a closure smaller than this part of a chunk stays with the function around it
 
@@ -55,14 +57,13 @@ class _Task:
 class SyntaxAtoms:
     """Adds the atoms of one tree to a list."""
 
-    def __init__(
-        self, grammar: Grammar, tokens: TextTokens, scopes: ScopeMaker, atoms: AtomList
-    ) -> None:
+    def __init__(self, grammar: Grammar, tokens: TextTokens, scopes: ScopeMaker, atoms: AtomList) -> None:
         self._grammar = grammar
         self._tokens = tokens
         self._data = tokens.data
         self._scopes = scopes
         self._atoms = atoms
+        self._found: dict[int, Definition | None] = {}
 
     def add(self, root: Node) -> None:
         """Add the atoms of the whole text."""
@@ -99,6 +100,11 @@ class SyntaxAtoms:
         ]
         return self._tasks(parts, bounds, scope, depth + 1, inside_line=len(task.nodes) > 1)
 
+    def _find(self, node: Node) -> Definition | None:
+        if node.id not in self._found:
+            self._found[node.id] = find_definition(node, self._grammar)
+        return self._found[node.id]
+
     def _only_node(self, task: _Task) -> Node | None:
         """Return the one node of a task, comments on its last line left out."""
         others = task.nodes[1:]
@@ -106,7 +112,7 @@ class SyntaxAtoms:
 
     def _definition(self, node: Node, scope: Scope) -> Definition | None:
         """Return a definition that may get a chunk of its own."""
-        found = find_definition(node, self._grammar)
+        found = self._find(node)
         if found is None or scope.kind not in FUNCTION_LIKE or is_class_like(found.kind):
             return found
         # Closures of a few lines say little without the function around them.
@@ -141,7 +147,7 @@ class SyntaxAtoms:
             return holds_definitions(found.body, self._grammar)
         if found.kind != "module":
             return False
-        inside = (find_definition(child, self._grammar) for child in found.body.named_children)
+        inside = (self._find(child) for child in found.body.named_children)
         return any(member is not None and is_class_like(member.kind) for member in inside)
 
     def _scope(self, found: Definition, parent: Scope) -> Scope:
@@ -193,13 +199,13 @@ class SyntaxAtoms:
         return (
             line_of(node.start_byte) == line_of(block.start_byte)
             and not is_block(node, self._grammar)
-            and find_definition(node, self._grammar) is None
+            and self._find(node) is None
         )
 
     def _is_open_block(self, node: Node) -> bool:
         return (
             is_block(node, self._grammar)
-            and find_definition(node, self._grammar) is None
+            and self._find(node) is None
             and holds_definitions(node, self._grammar)
         )
 
@@ -265,20 +271,26 @@ class SyntaxAtoms:
         joined: list[_Task] = []
         for task in tasks:
             before = joined[-1] if joined else None
-            if before is not None and self._name(before) is not None and self._name(before) == self._name(task):
-                if fits(self._tokens, before.first, task.end, task.scope.later_room):
-                    leads = (*before.leads, before.start, *task.leads)
-                    joined[-1] = _Task(task.nodes, task.start, task.end, task.scope, task.depth, leads)
-                    continue
+            if before is not None and self._are_clauses(before, task):
+                joined[-1] = _Task(
+                    before.nodes, before.start, task.end, before.scope, before.depth, before.leads
+                )
+                continue
             joined.append(task)
         return joined
 
-    def _name(self, task: _Task) -> str | None:
-        found = find_definition(task.nodes[0], self._grammar)
-        return found.name if found is not None and not is_class_like(found.kind) else None
+    def _are_clauses(self, before: _Task, task: _Task) -> bool:
+        first, second = self._find(before.nodes[0]), self._find(task.nodes[0])
+        return (
+            first is not None
+            and second is not None
+            and first.name == second.name
+            and not is_class_like(second.kind)
+            and fits(self._tokens, before.first, task.end, task.scope.later_room)
+        )
 
     def _line_start(self, place: int) -> int | None:
         """Return the start of the line of `place` if only white space stands before it there."""
         line_start = self._tokens.line_starts[self._tokens.line_of(place)]
-        before = self._data[line_start:place]
-        return line_start if not before or before.isspace() else None
+        match = INDENT.match(self._data, line_start, place)
+        return line_start if match is not None and match.end() == place else None
