@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import pickle
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors import SafetensorError
 
 from repolake.cores import usable_core_count
 from repolake.errors import ModelError
@@ -17,6 +19,7 @@ from repolake.model_identity import ModelIdentity
 from repolake.settings import Settings
 
 if TYPE_CHECKING:
+    import torch
     from sentence_transformers import SentenceTransformer
 
 Vectors = NDArray[np.float32]
@@ -104,7 +107,8 @@ class Embedder:
         vectors, reason = self._try([text], "query")
         if reason:
             raise ModelError(self.identity.name, f"it gives no vector for this query ({reason})")
-        return vectors[0]
+        vector: Vectors = vectors[0]
+        return vector
 
     def _fill(self, result: Embedded, texts: list[str], start: int, task: Task) -> None:
         """Encode texts[…] into result rows from `start` on; on a failure halve until the poison is alone."""
@@ -159,7 +163,7 @@ class _StaticEncoder:
         self._model = StaticModel.load(identity.path)
 
     def encode(self, texts: Sequence[str], prompt: str, task: Task) -> NDArray[Any]:  # noqa: ARG002
-        return self._model.encode([prompt + text for text in texts] if prompt else texts)
+        return self._model.encode([prompt + text for text in texts])
 
     def calibrate(self, texts: Sequence[str], prompt: str) -> None:
         """Nothing to choose."""
@@ -179,7 +183,7 @@ class _TransformerEncoder:
         from sentence_transformers import SentenceTransformer  # noqa: PLC0415
         from transformers.utils import logging  # noqa: PLC0415
 
-        logging.disable_progress_bar()
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         identity = self._identity
         try:
             model = SentenceTransformer(
@@ -187,7 +191,7 @@ class _TransformerEncoder:
             )
             if identity.max_tokens is not None and model.max_seq_length != identity.max_tokens:
                 model.max_seq_length = identity.max_tokens
-        except (OSError, ImportError, AttributeError, *MODEL_ERRORS) as error:
+        except (OSError, ImportError, SafetensorError, pickle.UnpicklingError, *MODEL_ERRORS) as error:
             raise ModelError(identity.name, f"{type(error).__name__}: {error}") from error
         model.eval()
         return model
@@ -202,7 +206,8 @@ class _TransformerEncoder:
             show_progress_bar=False,
             convert_to_tensor=True,
         )
-        return tensor.float().cpu().numpy()
+        raw: NDArray[Any] = tensor.float().cpu().numpy()
+        return raw
 
     def calibrate(self, texts: Sequence[str], prompt: str) -> None:
         """Halve the precision of the transformer where the machine computes it natively and it stays true.
@@ -226,7 +231,7 @@ class _TransformerEncoder:
         hook.remove()
         self._model = self._load()
 
-    def _reduced_dtype(self) -> Any:
+    def _reduced_dtype(self) -> torch.dtype | None:
         import torch  # noqa: PLC0415
 
         parameter = next(self._model[0].parameters(), None)
@@ -235,12 +240,12 @@ class _TransformerEncoder:
         if self._model.device.type == "cuda":
             return torch.float16
         # Older versions cannot tell: float32 then.
-        capabilities = getattr(torch.cpu, "get_capabilities", dict)()
+        capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
         has_bfloat16 = any(capabilities.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
         return torch.bfloat16 if has_bfloat16 else None
 
 
-def _to_float32(_module: Any, _inputs: Any, features: Any) -> Any:
+def _to_float32(_module: object, _inputs: object, features: dict[str, Any]) -> dict[str, Any]:
     for key, value in features.items():
         if hasattr(value, "is_floating_point") and value.is_floating_point():
             features[key] = value.float()
