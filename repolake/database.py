@@ -1,8 +1,11 @@
-"""The one importer of duckdb: sessions over the lake's shards."""
+"""The one importer of duckdb: build an index file, publish it, open it; sessions over the lake's shards."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import shutil
+import uuid
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,9 +14,178 @@ import duckdb
 import pyarrow as pa
 
 from repolake import sql_files
-from repolake.errors import DatabaseError
+from repolake.errors import DatabaseError, IndexMissingError, LakeFormatError, LakeWriteError, PublishError
 
+# Raise it when tables, views or macros change: another version is rebuilt from the lake, never migrated.
+SCHEMA_VERSION = 1
+PUBLISHED_NAME = "index.duckdb"
 LAKE_MEMORY = "1GB"
+Connection = duckdb.DuckDBPyConnection
+Error = duckdb.Error
+
+# In this order, since a macro names only macros that exist.
+MACROS = (
+    "fold_text",
+    "spaced_identifiers",
+    "identifier_parts",
+    "compound_identifiers",
+    "digit_parts",
+    "character_pairs",
+    "split_words",
+    "word_key",
+    "bm25_k1",
+    "bm25_b",
+    "glob_pattern",
+    "plain_path",
+    "url_path",
+    "line_url",
+    "searchable_chunks",
+    "text_hits",
+    "vector_hits",
+)
+VIEWS = ("code", "inventory", "chunk_places")
+PUBLIC_MACROS = ("search_text", "search_vector", "search_hybrid")
+
+
+class Builder:
+    """A database file under construction: statements of `sql/` run on it by name."""
+
+    def __init__(self, connection: Connection, path: Path, dimension: int) -> None:
+        self._connection = connection
+        self._path = path
+        self._dimension = dimension
+
+    def run(self, name: str, **parameters: Any) -> None:
+        """Run one file of `sql/`.
+
+        Raises DatabaseError when DuckDB refuses, LakeWriteError when the disk is full.
+        """
+        text = sql_files.read(name).replace("[dimension]", f"[{self._dimension}]")
+        try:
+            self._connection.execute(text, parameters)
+        except duckdb.IOException as error:
+            raise LakeWriteError(str(self._path), str(error)) from error
+        except duckdb.Error as error:
+            raise DatabaseError(str(self._path), f"{name}: {error}") from error
+
+    def value(self, name: str, **parameters: Any) -> Any:
+        """Run one query of `sql/` and return the first value of its first row."""
+        self.run(name, **parameters)
+        row = self._connection.fetchone()
+        return None if row is None else row[0]
+
+    def insert(self, table: str, rows: pa.Table) -> None:
+        """Append rows that have the table's columns, in order, to the table."""
+        relation = self._connection.from_arrow(rows)
+        relation.insert_into(table)
+
+
+@contextmanager
+def build(path: Path, dimension: int, *, memory_limit: str, threads: int) -> Iterator[Builder]:
+    """Open a new database file to fill; a failure removes it.
+
+    Raises LakeWriteError when the file cannot be made.
+    """
+    spill = path.with_name(f"{path.name}.tmp")
+    config: dict[str, Any] = {
+        "memory_limit": memory_limit,
+        "temp_directory": str(spill),
+        "preserve_insertion_order": True,
+    }
+    if threads:
+        config["threads"] = threads
+    try:
+        connection = duckdb.connect(str(path), config=config)
+    except duckdb.Error as error:
+        raise LakeWriteError(str(path), str(error)) from error
+    try:
+        yield Builder(connection, path, dimension)
+    except BaseException:
+        connection.close()
+        discard(path)
+        raise
+    else:
+        connection.close()
+    finally:
+        shutil.rmtree(spill, ignore_errors=True)
+
+
+def discard(path: Path) -> None:
+    """Remove a database file and what DuckDB keeps beside it."""
+    for left_over in (path, path.with_name(f"{path.name}.wal")):
+        left_over.unlink(missing_ok=True)
+    shutil.rmtree(path.with_name(f"{path.name}.tmp"), ignore_errors=True)
+
+
+def publish(data_dir: Path, path: Path) -> None:
+    """Make `path` the database that readers open, by switching one symbolic link atomically.
+
+    Raises LakeWriteError when the folder cannot be written.
+    """
+    link = data_dir / PUBLISHED_NAME
+    temporary = data_dir / f"_{uuid.uuid4().hex[:8]}-{PUBLISHED_NAME}"
+    try:
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+        temporary.symlink_to(path.name)
+        temporary.replace(link)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise LakeWriteError(str(link), error.strerror or str(error)) from error
+
+
+def published_path(data_dir: Path) -> Path | None:
+    """Return the file that the published link points to, or None before the first publish."""
+    link = data_dir / PUBLISHED_NAME
+    if not link.is_symlink():
+        return None
+    path = data_dir / link.readlink()
+    return path if path.is_file() else None
+
+
+def open_published(data_dir: Path, config: Mapping[str, Any]) -> tuple[Connection, Path]:
+    """Open the published database read-only; return the connection and the resolved file.
+
+    Raises IndexMissingError before the first publish, LakeFormatError for a database of another
+    repolake, DatabaseError when the file cannot be opened.
+    """
+    path = published_path(data_dir)
+    if path is None:
+        raise IndexMissingError(str(data_dir))
+    return open_read_only(path, config), path
+
+
+def open_read_only(path: Path, config: Mapping[str, Any]) -> Connection:
+    """Open one database file read-only.
+
+    Raises LakeFormatError for a database of another repolake, DatabaseError when it cannot be opened.
+    """
+    try:
+        connection = duckdb.connect(str(path), read_only=True, config=dict(config))
+    except duckdb.Error as error:
+        raise DatabaseError(str(path), str(error)) from error
+    try:
+        row = connection.execute(sql_files.read("queries/schema_version")).fetchone()
+    except duckdb.Error as error:
+        connection.close()
+        raise DatabaseError(str(path), str(error)) from error
+    found = int(row[0]) if row else 0
+    if found != SCHEMA_VERSION:
+        connection.close()
+        raise LakeFormatError(str(path), found, SCHEMA_VERSION)
+    return connection
+
+
+def chunk_counts(path: Path) -> dict[str, int]:
+    """Return the number of chunks of each current snapshot by snapshot id.
+
+    Raises DatabaseError when the file cannot be read.
+    """
+    connection = open_read_only(path, {})
+    try:
+        return dict(connection.execute(sql_files.read("queries/chunk_counts")).fetchall())
+    finally:
+        connection.close()
 
 
 class LakeSession:

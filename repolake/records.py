@@ -168,3 +168,29 @@ class LoadReport:
     size_bytes: int
     seconds: float
     is_unchanged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """One result of a search: the columns of the SQL macros under the same names."""
+
+    rank: int
+    score: float
+    chunk_id: int
+    repository: str
+    ref: str
+    commit: str
+    path: str
+    start_line: int
+    end_line: int
+    symbol: str
+    symbol_kind: str | None
+    kind: str
+    language: str
+    signature: str | None
+    text: str
+    url: str | None
+    text_rank: int | None
+    text_score: float | None
+    vector_rank: int | None
+    vector_score: float | None

@@ -66,7 +66,20 @@ class Settings(BaseSettings):
         8192, ge=64, description="Most tokens of one batch, padding included; lower it if memory is short."
     )
     threads: int = Field(
-        0, ge=0, description="Threads of the model; 0: one for each core this process may use."
+        0, ge=0, description="Threads of the model and of DuckDB; 0: one for each core this process may use."
+    )
+
+    # load and search
+    load_memory: str = Field(
+        "4GB",
+        pattern=r"^\d+(\.\d+)? ?([KMGT]i?B)$",
+        description="Memory that building the index may use before it spills to disk.",
+    )
+    search_memory: str = Field(
+        "4GB", pattern=r"^\d+(\.\d+)? ?([KMGT]i?B)$", description="Memory that one search session may use."
+    )
+    query_timeout_seconds: float = Field(
+        30.0, gt=0, description="How long one query of a session may run before it is interrupted."
     )
 
 

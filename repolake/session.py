@@ -1,0 +1,129 @@
+"""A read-only DuckDB session on one database file: locked down, limited in memory and time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+from duckdb.sqltypes import FLOAT, VARCHAR
+
+from repolake import database, sql_files
+from repolake.cores import usable_core_count
+from repolake.errors import DatabaseError, QueryError, QueryTimeoutError
+from repolake.settings import Settings
+
+Connection = duckdb.DuckDBPyConnection
+
+# What a stranger's SQL may not do: read or write files, attach, load extensions, change settings.
+LOCKED: dict[str, Any] = {
+    "enable_external_access": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "temp_directory": "",
+}
+# What DuckDB says of a statement itself: the asker's mistake, not the database's.
+STATEMENT_ERRORS = (
+    duckdb.ParserException,
+    duckdb.BinderException,
+    duckdb.CatalogException,
+    duckdb.ConversionException,
+    duckdb.InvalidInputException,
+    duckdb.InvalidTypeException,
+    duckdb.OutOfRangeException,
+    duckdb.PermissionException,
+    duckdb.NotImplementedException,
+    duckdb.SyntaxException,
+    duckdb.TypeMismatchException,
+    duckdb.ConstraintException,
+)
+
+
+class Session:
+    """Statements on one database file, one at a time a connection; each ends in time or is interrupted."""
+
+    def __init__(self, connection: Connection, path: Path, timeout_seconds: float) -> None:
+        self.connection = connection
+        self.path = path
+        self._timeout_seconds = timeout_seconds
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.connection.close()
+
+    def register_embed(self, embed_query: Callable[[str], Sequence[float]], dimension: int) -> None:
+        """Give SQL `embed(text)` and `search(query)`, then lock the settings."""
+        self.connection.create_function(
+            "embed",
+            lambda text: list(embed_query(text)),
+            [VARCHAR],
+            duckdb.array_type(FLOAT, dimension),
+        )
+        self._prepare(self.connection)
+        self.connection.execute(sql_files.read("session/lock"))
+
+    def rows(self, name: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
+        """Return all rows of one query of `sql/`.
+
+        Raises QueryTimeoutError when it takes too long, DatabaseError when DuckDB fails.
+        """
+        with self._limited(self.connection.cursor()) as connection:
+            return connection.execute(sql_files.read(name), parameters).fetchall()
+
+    def sql(self, text: str, parameters: dict[str, Any] | Sequence[Any] | None) -> pa.Table:
+        """Run a foreign statement on its own connection, so that what it creates is gone afterwards.
+
+        Raises QueryError when DuckDB refuses the statement, QueryTimeoutError, DatabaseError.
+        """
+        with self._limited(self.connection.cursor()) as connection:
+            self._prepare(connection)
+            try:
+                return connection.execute(text, parameters).to_arrow_table()
+            except STATEMENT_ERRORS as error:
+                raise QueryError(f"this SQL cannot run: {error}", "correct the statement") from error
+
+    @staticmethod
+    def _prepare(connection: Connection) -> None:
+        connection.execute(sql_files.read("session/search"))
+
+    @contextmanager
+    def _limited(self, connection: Connection) -> Iterator[Connection]:
+        is_late = threading.Event()
+
+        def interrupt() -> None:
+            is_late.set()
+            connection.interrupt()
+
+        timer = threading.Timer(self._timeout_seconds, interrupt)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield connection
+        except duckdb.Error as error:
+            if is_late.is_set():
+                raise QueryTimeoutError(
+                    str(self.path), f"the query ran longer than {self._timeout_seconds:g} seconds"
+                ) from error
+            raise DatabaseError(str(self.path), str(error)) from error
+        finally:
+            timer.cancel()
+            connection.close()
+
+
+def open_session(data_dir: Path, settings: Settings) -> Session:
+    """Open the published database of a data folder, read-only and without access to anything else.
+
+    Raises IndexMissingError before the first publish, LakeFormatError for a database of another version.
+    """
+    config = LOCKED | {
+        "memory_limit": settings.search_memory,
+        "threads": settings.threads or usable_core_count(),
+    }
+    connection, path = database.open_published(data_dir, config)
+    return Session(connection, path, settings.query_timeout_seconds)

@@ -1,0 +1,55 @@
+-- Which chunks do searches see, where, and with which properties to filter by? Default refs come first.
+-- `ordinal` numbers the different chunks (postings name them by it), `entry` their places in refs.
+insert into current_chunks
+with
+places as (
+    select
+        chunks.rowid as position,
+        chunks.chunk_id,
+        chunks.text_hash,
+        chunks.symbol,
+        snapshots.snapshot_id,
+        snapshots.repository,
+        snapshots.ref,
+        snapshots.ref = repositories.default_ref as is_default_ref,
+        files.path,
+        files.language,
+        files.kind,
+        snapshot_chunks.start_line,
+        snapshot_chunks.end_line,
+    from snapshot_chunks
+    inner join snapshots using (snapshot_id)
+    inner join repositories using (repository)
+    inner join chunks using (chunk_id)
+    inner join files
+        on files.snapshot_id = snapshot_chunks.snapshot_id
+        and files.path = chunks.path
+    where snapshots.is_current
+),
+
+final as (
+    select
+        row_number() over (order by not is_default_ref, ref, position) - 1 as entry,
+        dense_rank() over (order by position) - 1 as ordinal,
+        *,
+    from places
+)
+
+select
+    final.entry,
+    final.ordinal,
+    final.chunk_id,
+    embedded_hashes.embedding_row,
+    final.snapshot_id,
+    final.repository,
+    final.ref,
+    final.is_default_ref,
+    final.path,
+    final.language,
+    final.kind,
+    final.symbol,
+    final.start_line,
+    final.end_line,
+from final
+left join embedded_hashes using (text_hash)
+order by final.entry;

@@ -1,0 +1,9 @@
+-- Which of these identifiers have parts, so that the whole is one more word?
+create macro main.compound_identifiers(identifiers) as
+    array_to_string(
+        regexp_extract_all(
+            identifiers, '[^ ]*(?:[^ _]_+[^ _]|[\p{Ll}\p{N}]\p{Lu}|\p{Lu}\p{Lu}\p{Ll})[^ ]*'
+        ),
+        ' '
+    );
+comment on macro main.compound_identifiers is 'The identifiers that identifier_parts would cut, whole.';

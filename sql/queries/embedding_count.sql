@@ -1,0 +1,3 @@
+-- How many vectors are loaded?
+select count(*) as embedding_count
+from main.embeddings;

@@ -1,0 +1,7 @@
+-- The vector search of the library.
+select *
+from main.search_vector(
+    $query_embedding, k := $k, repository := $repository, ref := $ref, language := $language, kind := $kind,
+    path := $path, path_glob := $path_glob, symbol := $symbol
+)
+order by rank;
