@@ -15,7 +15,8 @@
     ├── ShrinkError                  a folder lost most of its files; its snapshot was not replaced
     ├── SourceError                  a repository could not be read
     │   ├── GitError                 git refused
-    │   └── GitTimeoutError          a remote did not answer in time (transient)
+    │   ├── GitTimeoutError          a remote did not answer in time (transient)
+    │   └── FileUnreadableError      one file could not be read, or changed while it was
     ├── ModelError                   a model cannot be used
     │   ├── ModelNotFoundError       no such model, neither here nor on the hub
     │   └── ModelMismatchError       the index was built with another model
@@ -180,6 +181,16 @@ class GitTimeoutError(SourceError):
     """A remote did not answer in time."""
 
     is_transient: ClassVar[bool] = True
+
+
+@dataclass(eq=False)
+class FileUnreadableError(SourceError):
+    """One file on disk could not be read, or changed between two stages."""
+
+    path: str
+
+    def __str__(self) -> str:
+        return f"cannot read {self.path} in {self.location}: {self.reason}; the next run tries it again"
 
 
 @dataclass(eq=False)

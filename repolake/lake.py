@@ -163,11 +163,12 @@ class Lake:
         return self.snapshots_dir / f"{snapshot_id}.parquet"
 
     def write_snapshot(self, snapshot_id: str, table: pa.Table) -> None:
-        """Store one snapshot's rows, atomically.
+        """Store one snapshot's rows, atomically, with the metadata of the table's schema.
 
         Raises LakeWriteError when the folder cannot be written.
         """
-        write_shard(self.snapshot_path(snapshot_id), table.cast(SNAPSHOT_SCHEMA))
+        rows = table.cast(SNAPSHOT_SCHEMA).replace_schema_metadata(table.schema.metadata)
+        write_shard(self.snapshot_path(snapshot_id), rows)
 
     def shards(self, folder: Path, schema: pa.Schema, *, is_thorough: bool = False) -> list[Path]:
         """Return the sound shards of a folder, oldest first; others are moved to quarantine.

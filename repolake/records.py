@@ -117,7 +117,10 @@ class Repository:
 
 @dataclass(frozen=True, slots=True)
 class ScanReport:
-    """What scanning one ref of one repository gave."""
+    """What scanning one ref of one repository gave.
+
+    `skipped_by_rule` counts skipped paths by `reason: rule`, most first.
+    """
 
     repository: Repository
     snapshot: Snapshot
@@ -129,6 +132,7 @@ class ScanReport:
     is_unchanged: bool
     failures: tuple[Failure, ...] = ()
     notes: tuple[str, ...] = ()
+    skipped_by_rule: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,18 @@ class Settings(BaseSettings):
     git_timeout_seconds: float = Field(
         600.0, gt=0, description="How long one git command on a remote may take."
     )
+    git_token_file: Path | None = Field(
+        None, description="File with the token for https remotes; it is read for each fetch and never stored."
+    )
+    git_ssh_key_file: Path | None = Field(None, description="File with the private key for ssh remotes.")
+    git_known_hosts_file: Path | None = Field(
+        None, description="File with the host keys of ssh remotes; with it, other hosts are refused."
+    )
+    history_commit_limit: int = Field(
+        20_000,
+        ge=0,
+        description="How many commits are read to find each file's last one; 0: none, older files have none.",
+    )
 
     # chunk
     chunk_tokens: int = Field(

@@ -1,0 +1,206 @@
+"""The chunk stage: cut what the lake has no chunks of yet, and store the chunks.
+
+Each (blob, language) is cut once per chunking fingerprint, wherever it occurs. Files are cut in worker
+processes even if there are few: a worker starts in a fifth of a second, and a crash of a native parser in
+this process would end the run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from repolake.chunk_worker import ROW_COLUMNS, FileJob, FileResult, WorkerConfig
+from repolake.cores import usable_core_count
+from repolake.errors import SettingsError, SourceError
+from repolake.grammars import GRAMMARS
+from repolake.lake import CHUNK_SCHEMA, Lake, ShardWriter
+from repolake.progress import Progress, SilentProgress
+from repolake.records import Chunker, ChunkReport, Failure, Snapshot, Source, Stage
+from repolake.settings import Settings
+from repolake.source import FileSource, open_source
+from repolake.worker_pool import WorkerPool
+
+CHUNKER_VERSION = 1  # raise it with every change that moves a cut or changes a symbol
+SMALLEST_BUDGET = 64
+BYTES_PER_WORKER = 2 * 1024 * 1024  # a second worker pays for its start from about here
+NO_CHUNK_ORDINAL = -1
+
+
+@dataclass(frozen=True, slots=True)
+class _Missing:
+    """A blob to be cut as one language, and one place where it can be read."""
+
+    blob: str
+    language: str
+    path: str
+    size_bytes: int
+    source: Source
+    repository: str
+
+
+def chunking_fingerprint(budget: int, tokenizer_fingerprint: str, chunker: Chunker) -> str:
+    """Return a short hex string: equal if the same bytes give the same chunks.
+
+    Versions of the installed grammars are part of it: another grammar may see other definitions.
+    """
+    parts = [str(CHUNKER_VERSION), str(budget), tokenizer_fingerprint, chunker.value]
+    if chunker is Chunker.AST:
+        packages = sorted({grammar.package for grammar in GRAMMARS.values()} | {"tree_sitter"})
+        parts.extend(f"{package} {_version(package)}" for package in packages)
+    return hashlib.md5("\n".join(parts).encode(), usedforsecurity=False).hexdigest()[:12]
+
+
+def chunk(
+    sources: Sequence[tuple[Snapshot, Source]],
+    *,
+    lake: Lake,
+    fingerprint: str,
+    tokenizer_file: Path,
+    budget: int,
+    chunker: Chunker,
+    settings: Settings,
+    progress: Progress | None = None,
+) -> ChunkReport:
+    """Cut the files of these snapshots that have no chunks under `fingerprint`, and store the chunks.
+
+    `budget` is the most tokens of one embedded text, header and special tokens included. A file that cannot
+    be read or cut is a failure in the report and has no rows, so that the next run tries it again.
+
+    Raises SettingsError for a budget without room for text, LakeWriteError when the lake cannot be written.
+    """
+    if budget < SMALLEST_BUDGET:
+        raise SettingsError(
+            f"a budget of {budget} tokens leaves no room for code", f"use at least {SMALLEST_BUDGET}"
+        )
+    started = time.monotonic()
+    progress = progress or SilentProgress()
+    missing = _missing(sources, lake, fingerprint)
+    progress.start(Stage.CHUNK, "files", len(missing))
+    run = _Run(missing, ShardWriter(lake.chunks_dir(fingerprint), CHUNK_SCHEMA), progress)
+    if missing:
+        config = WorkerConfig(str(tokenizer_file), budget, chunker, settings.chunk_timeout_seconds)
+        size = sum(file.size_bytes for file in missing)
+        most = settings.workers or usable_core_count()
+        count = min(most, 1 + size // BYTES_PER_WORKER)
+        with ExitStack() as opened, WorkerPool(config, count) as pool:
+            for results in pool.results(run.jobs(opened)):
+                run.store(results)
+    run.writer.flush()
+    progress.finish(Stage.CHUNK)
+    return ChunkReport(
+        blobs_chunked=run.blobs_chunked,
+        chunks_new=run.chunks_new,
+        bytes_chunked=run.bytes_chunked,
+        syntax_error_count=run.syntax_error_count,
+        seconds=time.monotonic() - started,
+        failures=tuple(run.failures),
+        notes=tuple(sorted(run.notes)),
+    )
+
+
+class _Run:
+    """What one call of `chunk` has done so far."""
+
+    def __init__(self, missing: list[_Missing], writer: ShardWriter, progress: Progress) -> None:
+        self.missing = missing
+        self.writer = writer
+        self.progress = progress
+        self.failures: list[Failure] = []
+        self.notes: set[str] = set()
+        self.blobs_chunked = 0
+        self.chunks_new = 0
+        self.bytes_chunked = 0
+        self.syntax_error_count = 0
+
+    def jobs(self, opened: ExitStack) -> Iterator[FileJob]:
+        """Read the missing files one by one; what cannot be read is a failure."""
+        sources: dict[Source, FileSource] = {}
+        for number, file in enumerate(self.missing):
+            try:
+                if file.source not in sources:
+                    sources[file.source] = opened.enter_context(open_source(file.source))
+                data = sources[file.source].read(file.path, file.blob)
+            except SourceError as error:
+                self._fail(file, str(error))
+                continue
+            yield FileJob(number, file.path, file.language, data)
+
+    def store(self, results: list[FileResult]) -> None:
+        """Write the rows of some files; all rows of a blob go into one shard."""
+        sound = []
+        for result in results:
+            if result.note is not None:
+                self.notes.add(result.note)
+            if result.error is not None:
+                self._fail(self.missing[result.number], result.error)
+                continue
+            sound.append(result)
+            self.blobs_chunked += 1
+            self.chunks_new += len(result.rows)
+            self.bytes_chunked += self.missing[result.number].size_bytes
+            self.syntax_error_count += result.has_syntax_error
+        if sound:
+            self.writer.add(_table(sound, self.missing))
+        self.progress.advance(Stage.CHUNK, len(sound))
+
+    def _fail(self, file: _Missing, reason: str) -> None:
+        self.failures.append(Failure(file.repository, file.path, Stage.CHUNK, reason, file.blob))
+        self.progress.advance(Stage.CHUNK, 1)
+
+
+def _missing(sources: Sequence[tuple[Snapshot, Source]], lake: Lake, fingerprint: str) -> list[_Missing]:
+    known = _known(lake, fingerprint)
+    missing: dict[tuple[str, str], _Missing] = {}
+    for snapshot, source in sources:
+        table = pq.read_table(
+            lake.snapshot_path(snapshot.snapshot_id),
+            columns=["path", "blob", "size_bytes", "language", "skip_reason", "error"],
+        )
+        indexed = pc.and_(pc.is_null(table["skip_reason"]), pc.is_null(table["error"]))
+        for row in table.filter(indexed).to_pylist():
+            key = (row["blob"], row["language"])
+            if key not in known and key not in missing:
+                missing[key] = _Missing(
+                    *key, row["path"], row["size_bytes"] or 0, source, snapshot.repository
+                )
+    return list(missing.values())
+
+
+def _known(lake: Lake, fingerprint: str) -> set[tuple[str, str]]:
+    """Return every (blob, language) that has rows: its first chunk, or the row that says there is none."""
+    known: set[tuple[str, str]] = set()
+    for shard in lake.shards(lake.chunks_dir(fingerprint), CHUNK_SCHEMA):
+        table = pq.read_table(shard, columns=["blob", "language"], filters=[("ordinal", "<=", 0)])
+        known.update(zip(table["blob"].to_pylist(), table["language"].to_pylist(), strict=True))
+    return known
+
+
+def _table(results: list[FileResult], missing: list[_Missing]) -> pa.Table:
+    columns: dict[str, list[object]] = {name: [] for name in CHUNK_SCHEMA.names}
+    for result in results:
+        file = missing[result.number]
+        rows = result.rows or [(None,) * len(ROW_COLUMNS)]
+        columns["blob"].extend([file.blob] * len(rows))
+        columns["language"].extend([file.language] * len(rows))
+        columns["has_syntax_error"].extend([result.has_syntax_error] * len(rows))
+        columns["ordinal"].extend(range(len(rows)) if result.rows else [NO_CHUNK_ORDINAL])
+        for name, values in zip(ROW_COLUMNS, zip(*rows, strict=True), strict=True):
+            columns[name].extend(values)
+    return pa.table(columns, schema=CHUNK_SCHEMA)
+
+
+def _version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package.replace("_", "-"))
+    except importlib.metadata.PackageNotFoundError:
+        return "missing"

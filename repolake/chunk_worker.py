@@ -1,0 +1,116 @@
+"""A worker process of the chunk stage: bytes of files in, rows of chunks out.
+
+It runs apart because a native parser can crash or hang: that must cost one file, not the run. It imports
+little, so that it starts in a fifth of a second. It ends when its parent does (the connection closes), and a
+file that takes too long ends it by an alarm that native code cannot ignore.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from repolake.records import Chunker
+from repolake.splitter import split
+from repolake.text_decoding import file_text
+from repolake.tokens import TokenCounter
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerConfig:
+    """How the files are cut; sent once to each worker."""
+
+    tokenizer_file: str
+    budget: int
+    chunker: Chunker
+    timeout_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class FileJob:
+    """One file to cut. `number` comes back with the result."""
+
+    number: int
+    path: str
+    language: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class FileResult:
+    """The rows of one file: ordinal, symbol and so on in the order of ROW_COLUMNS, or what went wrong."""
+
+    number: int
+    rows: list[tuple[object, ...]]
+    has_syntax_error: bool = False
+    note: str | None = None
+    error: str | None = None
+
+
+ROW_COLUMNS = (
+    "symbol",
+    "symbol_kind",
+    "signature",
+    "signature_token_count",
+    "is_continuation",
+    "token_count",
+    "start_line",
+    "end_line",
+    "start_byte",
+    "end_byte",
+    "text",
+)
+
+
+def chunk_file(job: FileJob, config: WorkerConfig, counter: TokenCounter) -> FileResult:
+    """Decode and cut one file."""
+    decoded = file_text(job.path, job.language, job.data)
+    if decoded is None:
+        return FileResult(job.number, [], error="its bytes are no text in any known encoding")
+    found = split(decoded.text, job.language, config.budget, counter, config.chunker)
+    data = decoded.text.encode()
+    rows: list[tuple[object, ...]] = [
+        (
+            chunk.symbol,
+            chunk.symbol_kind,
+            chunk.signature,
+            chunk.signature_token_count,
+            chunk.is_continuation,
+            chunk.token_count,
+            chunk.start_line,
+            chunk.end_line,
+            chunk.start_byte,
+            chunk.end_byte,
+            data[chunk.start_byte : chunk.end_byte].decode(),
+        )
+        for chunk in found.chunks
+    ]
+    return FileResult(job.number, rows, found.has_syntax_error, found.note)
+
+
+def serve(connection: Connection) -> None:
+    """Answer lists of jobs until the other side closes the connection."""
+    try:
+        config: WorkerConfig = connection.recv()
+        counter = TokenCounter.load(Path(config.tokenizer_file))
+        while True:
+            jobs: list[FileJob] = connection.recv()
+            results = []
+            for job in jobs:
+                signal.setitimer(signal.ITIMER_REAL, config.timeout_seconds)
+                results.append(chunk_file(job, config, counter))
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            connection.send(results)
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        return
+
+
+def main() -> None:
+    """Serve the connection whose descriptor is the last argument."""
+    # Ctrl-C reaches the whole process group; the parent decides what becomes of its workers.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    serve(Connection(int(sys.argv[-1])))

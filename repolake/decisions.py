@@ -1,0 +1,174 @@
+"""One decision for one path: index, or skip with the reason and the very rule that fired.
+
+Order: what the source itself leaves out; the repository's include and exclude patterns; `.repolakeignore`;
+`.gitattributes`; names; size; bytes; encoding; text. `.repolakeignore` and `.gitattributes` can win a file
+back from the rules about names and text, never from size, binary content or an unknown encoding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from repolake.attributes import NO_ATTRIBUTES, Attributes
+from repolake.content_rules import rule_for_bytes, rule_for_text
+from repolake.entries import Entry
+from repolake.file_kinds import kind_of
+from repolake.ignore_patterns import IgnorePatterns, PathFilter
+from repolake.languages import NOTEBOOK_ENDING, language_of
+from repolake.notebook import notebook_language
+from repolake.records import Kind
+from repolake.skip_rules import Rule, SkipReason, rule_for_path
+from repolake.text_decoding import decode, file_text
+
+_HEAD_BYTES = 2048
+_NO_WAY_BACK = frozenset(
+    {
+        SkipReason.DATA_DIR,
+        SkipReason.IMAGE,
+        SkipReason.FONT,
+        SkipReason.MEDIA,
+        SkipReason.ARCHIVE,
+        SkipReason.BINARY,
+    }
+)
+_GENERATED_REASONS = frozenset({SkipReason.GENERATED, SkipReason.MINIFIED, SkipReason.LOCKFILE})
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What becomes of one path. Without `skip_reason` and `error` the file is indexed."""
+
+    skip_reason: SkipReason | None = None
+    skip_rule: str | None = None
+    error: str | None = None
+    language: str | None = None
+    kind: Kind | None = None
+    encoding: str | None = None
+    line_count: int | None = None
+
+    @property
+    def is_indexed(self) -> bool:
+        """Whether the file is indexed."""
+        return self.skip_reason is None and self.error is None
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """What names and patterns say of a path that must be read to be decided."""
+
+    is_won_back: bool
+    attributes: Attributes
+    kind: Kind | None
+
+
+class Decider:
+    """Decides the paths of one snapshot; cheap for each, it opens nothing."""
+
+    def __init__(
+        self,
+        *,
+        max_file_bytes: int,
+        path_filter: PathFilter,
+        ignore_patterns: IgnorePatterns,
+        attributes: Mapping[str, Attributes],
+    ) -> None:
+        self._max_file_bytes = max_file_bytes
+        self._filter = path_filter
+        self._patterns = ignore_patterns
+        self._attributes = attributes
+
+    def by_name(self, entry: Entry) -> Decision | None:
+        """Return the decision that needs no content, or None for a file to be read."""
+        outcome = self._stand(entry)
+        return outcome if isinstance(outcome, Decision) else None
+
+    def by_content(self, entry: Entry, data: bytes) -> Decision:
+        """Return the decision about a file whose name and size left it in."""
+        standing = self._stand(entry)
+        if isinstance(standing, Decision):
+            return standing
+        if len(data) > self._max_file_bytes:
+            return self._too_large()
+        rule = rule_for_bytes(data)
+        if rule is not None:
+            return _skip(rule)
+        language = language_of(entry.path, data[:_HEAD_BYTES])
+        decoded = decode(data, entry.path)
+        if decoded is None:
+            return _skip(Rule(SkipReason.UNDECODABLE, "no known encoding"))
+        if entry.path.lower().endswith(NOTEBOOK_ENDING):
+            found = notebook_language(decoded.text)
+            decoded = file_text(entry.path, found or language, data)
+            if found is None or decoded is None:
+                return _skip(Rule(SkipReason.DATA, "no readable notebook"))
+            language = found
+        rule = rule_for_text(decoded.text, language)
+        if rule is not None and not _is_overruled(rule, standing):
+            return _skip(rule)
+        decision = Decision(
+            language=language,
+            kind=standing.kind or kind_of(entry.path, language),
+            encoding=decoded.encoding,
+            line_count=decoded.line_count,
+        )
+        if rule is not None and standing.is_won_back and rule.reason in _GENERATED_REASONS:
+            decision = replace(decision, kind=Kind.GENERATED)
+        return decision
+
+    def _stand(self, entry: Entry) -> Decision | _Standing:
+        if entry.error is not None:
+            return Decision(error=entry.error)
+        if entry.skip_reason is not None:
+            return Decision(entry.skip_reason, entry.skip_rule)
+        path = entry.path
+        excluding = self._filter.rule(path)
+        if excluding is not None:
+            return Decision(SkipReason.EXCLUDED, excluding)
+        verdict = self._patterns.verdict(path)
+        if verdict is not None and verdict.is_excluded:
+            return Decision(SkipReason.EXCLUDED, verdict.rule)
+        attributes = self._attributes.get(path, NO_ATTRIBUTES)
+        standing = _Standing(verdict is not None, attributes, None)
+        rule = _attribute_rule(attributes) or rule_for_path(path)
+        kind = Kind.DOCS if attributes.is_documentation else None
+        if rule is not None:
+            if not _is_overruled(rule, standing):
+                return _skip(rule)
+            if standing.is_won_back:
+                kind = _won_back_kind(rule) or kind
+        if entry.size_bytes is not None and entry.size_bytes > self._max_file_bytes:
+            return self._too_large()
+        return replace(standing, kind=kind)
+
+    def _too_large(self) -> Decision:
+        return Decision(SkipReason.TOO_LARGE, f"over max_file_bytes {self._max_file_bytes}")
+
+
+def _attribute_rule(attributes: Attributes) -> Rule | None:
+    if attributes.is_vendored:
+        return Rule(SkipReason.VENDORED, ".gitattributes linguist-vendored")
+    if attributes.is_generated:
+        return Rule(SkipReason.GENERATED, ".gitattributes linguist-generated")
+    return None
+
+
+def _is_overruled(rule: Rule, standing: _Standing) -> bool:
+    if rule.reason in _NO_WAY_BACK:
+        return False
+    if standing.is_won_back:
+        return True
+    attributes = standing.attributes
+    if rule.reason is SkipReason.VENDORED:
+        return attributes.is_vendored is False
+    return rule.reason in _GENERATED_REASONS and attributes.is_generated is False
+
+
+def _won_back_kind(rule: Rule) -> Kind | None:
+    if rule.reason is SkipReason.VENDORED:
+        return Kind.VENDORED
+    return Kind.GENERATED if rule.reason in _GENERATED_REASONS else None
+
+
+def _skip(rule: Rule) -> Decision:
+    return Decision(rule.reason, rule.name)

@@ -1,0 +1,142 @@
+"""Goes through every path of a checkout once and decides it, reading what must be read."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from repolake.checkout import Checkout
+from repolake.decisions import Decider, Decision
+from repolake.entries import Entry
+from repolake.errors import FileUnreadableError, GitError
+from repolake.folder import DiskReader, blob_id
+from repolake.ignore_patterns import IGNORE_FILE, IgnorePatterns, PathFilter
+from repolake.records import RepositorySpec, SourceMode
+from repolake.settings import Settings
+from repolake.source import FileSource, open_source
+
+# What these modules say decides what is indexed: another text of them is another rules fingerprint.
+_RULE_MODULES = (
+    "attributes content_rules decisions file_kinds ignore_patterns languages notebook skip_rules text_decoding"
+).split()
+
+Known = Mapping[tuple[str, str], Decision]
+
+
+@dataclass(frozen=True, slots=True)
+class Inspected:
+    """One path with its decision. `data` is there while a consumer asked for contents."""
+
+    entry: Entry
+    decision: Decision
+    data: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """All paths of a checkout, listed; `files()` decides them one after another.
+
+    `basis` is a fingerprint of everything but content that decisions rest on: under an equal basis an equal
+    path with an equal blob has an equal decision.
+    """
+
+    checkout: Checkout
+    entries: list[Entry]
+    decider: Decider
+    basis: str
+
+    def files(self, known: Known, advance: Callable[[int], None]) -> Iterator[Inspected]:
+        """Yield each path with its decision; contents of paths in `known` are not judged again."""
+        is_disk = self.checkout.mode is not SourceMode.COMMIT
+        with open_source(self.checkout.source) as source:
+            for entry in self.entries:
+                decision = self.decider.by_name(entry)
+                if decision is not None:
+                    yield Inspected(entry, decision)
+                elif entry.blob is not None and (entry.path, entry.blob) in known:
+                    yield Inspected(entry, known[entry.path, entry.blob])
+                else:
+                    yield self._read(source, entry, known, is_disk=is_disk)
+                advance(1)
+
+    def _read(self, source: FileSource, entry: Entry, known: Known, *, is_disk: bool) -> Inspected:
+        try:
+            data = (
+                source.read_now(entry.path)
+                if isinstance(source, DiskReader)
+                else source.read(entry.path, entry.blob or "")
+            )
+        except (FileUnreadableError, GitError) as error:
+            return Inspected(entry, Decision(error=error.reason))
+        if is_disk:
+            entry = replace(entry, blob=blob_id(data), size_bytes=len(data))
+        found = known.get((entry.path, entry.blob or ""))
+        return Inspected(entry, found or self.decider.by_content(entry, data), data)
+
+
+def inspect(checkout: Checkout, spec: RepositorySpec, settings: Settings) -> Inspection:
+    """List a checkout and read the files that govern its decisions.
+
+    Raises SourceError, GitError when it cannot be listed.
+    """
+    entries = list(checkout.entries(settings.data_dir))
+    paths = [entry.path for entry in entries if entry.skip_reason is None and entry.error is None]
+    attributes = checkout.attributes(paths)
+    ignore_files = _ignore_files(checkout, entries)
+    basis = hashlib.md5(rules_fingerprint(spec, settings).encode(), usedforsecurity=False)
+    basis.update(repr(sorted(ignore_files.items())).encode("utf-8", "backslashreplace"))
+    basis.update(
+        repr(sorted((path, repr(found)) for path, found in attributes.items())).encode(
+            "utf-8", "backslashreplace"
+        )
+    )
+    decider = Decider(
+        max_file_bytes=settings.max_file_bytes,
+        path_filter=PathFilter(spec.include, spec.exclude),
+        ignore_patterns=IgnorePatterns(ignore_files),
+        attributes=attributes,
+    )
+    return Inspection(checkout, entries, decider, basis.hexdigest())
+
+
+def rules_fingerprint(spec: RepositorySpec, settings: Settings) -> str:
+    """Return a fingerprint of the rules, of the settings that they use, and of the repository's patterns."""
+    own = (settings.max_file_bytes, settings.history_commit_limit, spec.include, spec.exclude)
+    return hashlib.md5((_rules_text_hash() + repr(own)).encode(), usedforsecurity=False).hexdigest()
+
+
+@cache
+def _rules_text_hash() -> str:
+    digest = hashlib.md5(usedforsecurity=False)
+    for name in _RULE_MODULES:
+        digest.update(Path(__file__).with_name(f"{name}.py").read_bytes())
+    return digest.hexdigest()
+
+
+def _ignore_files(checkout: Checkout, entries: list[Entry]) -> dict[str, str]:
+    """Return the text of each `.repolakeignore`, by its folder."""
+    named = [
+        entry
+        for entry in entries
+        if (entry.path == IGNORE_FILE or entry.path.endswith("/" + IGNORE_FILE))
+        and entry.skip_reason is None
+        and entry.error is None
+    ]
+    if not named:
+        return {}
+    texts = {}
+    with open_source(checkout.source) as source:
+        for entry in named:
+            try:
+                data = (
+                    source.read_now(entry.path)
+                    if isinstance(source, DiskReader)
+                    else source.read(entry.path, entry.blob or "")
+                )
+            except (FileUnreadableError, GitError):
+                continue  # its own row names the failure
+            texts[entry.path.rpartition("/")[0]] = data.decode("utf-8-sig", "replace")
+    return texts

@@ -1,0 +1,96 @@
+"""Where a repository is: a path or a URL, what it is called, and its address without credentials."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from repolake.errors import UsageError
+
+SCHEMES = ("https", "http", "ssh", "git", "file")
+_SCP_LIKE = re.compile(r"^(?:([\w.+-]+)@)?([\w.-]+):(?!//)([^\\].*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A remote address taken apart. `url` holds no credentials; user and password go to git alone."""
+
+    url: str
+    scheme: str
+    host: str
+    path: str
+    user: str | None
+    password: str | None
+
+    @property
+    def name(self) -> str:
+        """The repository's name: owner/name on a host, else the last part of the path."""
+        parts = [part for part in self.path.removesuffix("/").removesuffix(".git").split("/") if part]
+        return "/".join(parts) if self.host else (parts[-1] if parts else "")
+
+
+def is_url(location: str) -> bool:
+    """Whether a location is a remote address rather than a path on this machine."""
+    if "://" in location:
+        return True
+    return _SCP_LIKE.match(location) is not None and not Path(location).exists()
+
+
+def parse_address(url: str) -> Address | None:
+    """Return a URL (or `user@host:path`) taken apart, or None for a plain path."""
+    if "://" not in url:
+        match = _SCP_LIKE.match(url)
+        if match is None or Path(url).exists():
+            return None
+        user, host, path = match[1], match[2], match[3]
+        return Address(f"{user}@{host}:{path}" if user else url, "ssh", host, path.lstrip("/"), None, None)
+    parts = urlsplit(url)
+    host = (parts.hostname or "") + (f":{parts.port}" if parts.port else "")
+    netloc = host
+    user, password = parts.username, parts.password
+    if parts.scheme == "ssh" and user:
+        netloc, user = f"{user}@{host}", None  # an SSH user is no secret: git@host
+    clean = urlunsplit((parts.scheme, netloc, parts.path, "", ""))
+    return Address(
+        clean,
+        parts.scheme,
+        parts.hostname or "",
+        unquote(parts.path).lstrip("/") if host else unquote(parts.path),
+        unquote(user) if user else None,
+        unquote(password) if password else None,
+    )
+
+
+def allowed_address(url: str) -> Address:
+    """Return a URL taken apart.
+
+    Raises UsageError for a scheme that git could turn into a program to run (`ext::`) or does not know.
+    """
+    address = parse_address(url)
+    if address is None or address.scheme not in SCHEMES:
+        scheme = url.partition("://")[0].partition("::")[0]
+        raise UsageError(
+            f"{scheme!r} is no kind of address that repolake reads", f"use {', '.join(SCHEMES)} or a path"
+        )
+    return address
+
+
+def public_url(url: str | None) -> str | None:
+    """Return a remote's address without credentials."""
+    if url is None:
+        return None
+    address = parse_address(url)
+    return url if address is None else address.url
+
+
+def repository_name(name: str | None, remote: str | None, folder: Path) -> str:
+    """Return the given name, else owner/name of the remote, else the folder's name."""
+    if name:
+        return name
+    address = parse_address(remote) if remote else None
+    if address is not None and address.host and address.name:
+        return address.name
+    own = folder.parent.name if folder.name == ".git" else folder.name
+    return own.removesuffix(".git") or "root"

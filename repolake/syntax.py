@@ -1,0 +1,48 @@
+"""Parse source text into a syntax tree; the one importer of tree_sitter.
+
+Nodes are handed out as they are: `type`, `start_byte`, `end_byte`, `named_children`,
+`child_by_field_name`. Places are bytes of the UTF-8 text.
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import lru_cache
+
+from tree_sitter import Language, Node, Parser
+
+from repolake.grammars import Grammar
+
+__all__ = ["Node", "has_errors", "missing_package", "parse"]
+
+
+@lru_cache(maxsize=64)
+def _parser(package: str, function: str) -> Parser | None:
+    try:
+        module = importlib.import_module(package)
+        return Parser(Language(getattr(module, function)()))
+    except (ImportError, AttributeError, ValueError, TypeError):
+        # Not installed, or built for another tree-sitter: the caller cuts by lines and says so.
+        return None
+
+
+def missing_package(grammar: Grammar) -> str | None:
+    """Return the name of the grammar's package on PyPI if it is not installed or does not fit."""
+    if _parser(grammar.package, grammar.function) is None:
+        return grammar.package.replace("_", "-")
+    return None
+
+
+def parse(grammar: Grammar, data: bytes) -> Node | None:
+    """Return the root node of UTF-8 text, or None when the language's package is missing."""
+    parser = _parser(grammar.package, grammar.function)
+    if parser is None:
+        return None
+    parser.reset()
+    tree = parser.parse(data)
+    return None if tree is None else tree.root_node
+
+
+def has_errors(root: Node) -> bool:
+    """Whether the grammar found a part of the text that it does not understand."""
+    return root.has_error

@@ -1,0 +1,225 @@
+"""Token counts of any span of a text, by the embedding model's own tokenizer.
+
+A BERT tokenizer splits at white space and punctuation before it looks at its vocabulary, so the count of a
+text is the sum over its words, and the count of a word can be remembered: most lines need no call of the
+tokenizer at all. Lines with anything but printable ASCII, and all lines of other tokenizers, go through it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from bisect import bisect_left, bisect_right
+from itertools import accumulate, chain, pairwise
+from pathlib import Path
+
+from tokenizers import Encoding, Tokenizer
+
+WORD = re.compile(r"[A-Za-z0-9]+|[^\sA-Za-z0-9]")
+REMEMBERED_WORD_LENGTH = 40  # longer words are hashes and data, which do not come back
+REMEMBERED_WORDS = 1_000_000
+LONGEST_MARGIN = 200
+LONGEST_WORD_BYTES = 1_000  # a longer word may be cut, into parts of about this size
+
+
+class TokenCounter:
+    """Counts the tokens of one tokenizer: no padding, no truncation, no special tokens."""
+
+    def __init__(self, tokenizer: Tokenizer, fingerprint: str, splits_at_spaces: bool) -> None:
+        tokenizer.no_padding()
+        tokenizer.no_truncation()
+        self.fingerprint = fingerprint
+        self.is_additive = splits_at_spaces
+        self._tokenizer = tokenizer
+        self._counts: dict[str, int] = {}
+        self._passing: list[str] = []  # words of the latest text that are too long to remember
+        added = "|".join(re.escape(token.content) for token in tokenizer.get_added_tokens_decoder().values())
+        self._unusual = re.compile(r"[^\x20-\x7e\t\r\n]" + (f"|{added}" if added else ""))
+
+    @classmethod
+    def load(cls, tokenizer_file: Path) -> TokenCounter:
+        """Return the counter of a `tokenizer.json`.
+
+        Raises OSError when the file cannot be read, ValueError when it holds no tokenizer.
+        """
+        data = tokenizer_file.read_bytes()
+        config = json.loads(data)
+        splits_at_spaces = (config.get("normalizer") or {}).get("type") == "BertNormalizer" and (
+            config.get("pre_tokenizer") or {}
+        ).get("type") == "BertPreTokenizer"
+        fingerprint = hashlib.sha256(data).hexdigest()[:16]
+        return cls(Tokenizer.from_buffer(data), fingerprint, splits_at_spaces)
+
+    def count(self, text: str) -> int:
+        """Return the number of tokens of `text`, without special tokens."""
+        return sum(self.count_lines(text.split("\n"))) if self.is_additive else len(self._encode(text))
+
+    def count_lines(self, lines: list[str]) -> list[int]:
+        """Return the number of tokens of each line; the lines hold no line feed."""
+        if not self.is_additive:
+            return [len(found) for found in self._encode_batch([line + "\n" for line in lines])]
+        unusual: list[int] = []
+        usual = lines
+        if self._unusual.search("\n".join(lines)):
+            unusual = [number for number, line in enumerate(lines) if self._unusual.search(line)]
+            usual = list(lines)
+            for number in unusual:
+                usual[number] = ""
+        words = [WORD.findall(line) for line in usual]
+        counts = self._count_words(set(chain.from_iterable(words)))
+        sums = [sum(map(counts.__getitem__, line)) for line in words]
+        encodings = self._encode_batch([lines[number] for number in unusual])
+        for number, encoding in zip(unusual, encodings, strict=True):
+            sums[number] = len(encoding)
+        return sums
+
+    def words(self, line: str) -> tuple[list[int], list[int]]:
+        """Return where words start in one line, in bytes of its UTF-8, and the tokens of each.
+
+        Between two of these places the tokenizer sees one word; a cut there changes no count. A word longer
+        than LONGEST_WORD_BYTES counts as several, each with its own count.
+        """
+        spans, counts = self._plain_words(line) if self._is_plain(line) else self._encoded_words(line)
+        if any(end - start > LONGEST_WORD_BYTES // 4 for start, end in spans):
+            spans, counts = self._cut_long_words(line, spans, counts)
+        starts = [start for start, _ in spans]
+        if not line.isascii():
+            sizes = [0, *accumulate(len(letter.encode()) for letter in line)]
+            starts = [sizes[start] for start in starts]
+        return starts, counts
+
+    def _is_plain(self, line: str) -> bool:
+        return self.is_additive and not self._unusual.search(line)
+
+    def _plain_words(self, line: str) -> tuple[list[tuple[int, int]], list[int]]:
+        found = list(WORD.finditer(line))
+        counts = self._count_words({match[0] for match in found})
+        return [match.span() for match in found], [counts[match[0]] for match in found]
+
+    def _encoded_words(self, line: str) -> tuple[list[tuple[int, int]], list[int]]:
+        encoding = self._encode(line)
+        spans: list[tuple[int, int]] = []
+        counts: list[int] = []
+        last = None
+        for (start, end), word in zip(encoding.offsets, encoding.word_ids, strict=True):
+            if spans and start < spans[-1][1]:  # several tokens of one letter
+                counts[-1] += 1
+                spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
+            elif spans and word is not None and word == last and start == spans[-1][1]:
+                counts[-1] += 1
+                spans[-1] = (spans[-1][0], end)
+            else:
+                spans.append((start, end))
+                counts.append(1)
+            last = word
+        return spans, counts
+
+    def _cut_long_words(
+        self, line: str, spans: list[tuple[int, int]], counts: list[int]
+    ) -> tuple[list[tuple[int, int]], list[int]]:
+        cut_spans: list[tuple[int, int]] = []
+        cut_counts: list[int] = []
+        for (start, end), count in zip(spans, counts, strict=True):
+            size = len(line[start:end].encode())
+            parts = -(-size // LONGEST_WORD_BYTES)
+            if parts == 1:
+                cut_spans.append((start, end))
+                cut_counts.append(count)
+                continue
+            # Equal parts: a short last one would no longer be "unknown" as a whole and cost many tokens.
+            places = [start + (end - start) * part // parts for part in range(parts + 1)]
+            for left, right in pairwise(places):
+                cut_spans.append((left, right))
+                cut_counts.append(len(self._encode(line[left:right])))
+        return cut_spans, cut_counts
+
+    def _count_words(self, words: set[str]) -> dict[str, int]:
+        for word in self._passing:
+            del self._counts[word]
+        self._passing = []
+        if len(self._counts) > REMEMBERED_WORDS:
+            self._counts.clear()
+        missing = list(words - self._counts.keys())
+        self._counts.update(zip(missing, map(len, self._encode_batch(missing)), strict=True))
+        self._passing = [word for word in missing if len(word) > REMEMBERED_WORD_LENGTH]
+        return self._counts
+
+    def _encode(self, text: str) -> Encoding:
+        return self._tokenizer.encode(text, add_special_tokens=False)
+
+    def _encode_batch(self, texts: list[str]) -> list[Encoding]:
+        return self._tokenizer.encode_batch_fast(texts, add_special_tokens=False) if texts else []
+
+
+class TextTokens:
+    """Token counts of any span of one text; all places are bytes of its UTF-8 form."""
+
+    def __init__(self, counter: TokenCounter, text: str, data: bytes) -> None:
+        lines = text.split("\n")
+        self.data = data
+        self.line_starts = [0]
+        find = data.find
+        place = find(b"\n")
+        while place >= 0:
+            self.line_starts.append(place + 1)
+            place = find(b"\n", place + 1)
+        self._counter = counter
+        self._sums = [0, *accumulate(counter.count_lines(lines))]
+        self._words: dict[int, tuple[list[int], list[int]]] = {}
+
+    def line_of(self, place: int) -> int:
+        """Return the 0-based line that holds a byte."""
+        return bisect_right(self.line_starts, place) - 1
+
+    def line_end(self, line: int) -> int:
+        """Return the byte after a line's last one, its line feed left out."""
+        return self.line_starts[line + 1] - 1 if line + 1 < len(self.line_starts) else len(self.data)
+
+    def count(self, start: int, end: int) -> int:
+        """Return the number of tokens of a span that starts and ends at words; an upper bound elsewhere."""
+        if end <= start:
+            return 0
+        first, last = self.line_of(start), self.line_of(end - 1)
+        if first == last:
+            return self._in_line(first, start, end)
+        return (
+            self._in_line(first, start, self.line_end(first))
+            + self._sums[last]
+            - self._sums[first + 1]
+            + self._in_line(last, self.line_starts[last], end)
+        )
+
+    def is_word_start(self, place: int) -> bool:
+        """Whether a cut before this byte changes no count."""
+        if place == 0 or place >= len(self.data) or self.data[place - 1 : place].isspace():
+            return True
+        starts = self.words_in(self.line_of(place))[0]
+        found = bisect_left(starts, place)
+        return found < len(starts) and starts[found] == place
+
+    def words_in(self, line: int) -> tuple[list[int], list[int]]:
+        """Return where the words of a 0-based line start, and the tokens before each one and in all."""
+        found = self._words.get(line)
+        if found is None:
+            offset = self.line_starts[line]
+            text = self.data[offset : self.line_end(line)].decode("utf-8")
+            starts, counts = self._counter.words(text)
+            found = ([offset + start for start in starts], [0, *accumulate(counts)])
+            self._words[line] = found
+        return found
+
+    def _in_line(self, line: int, start: int, end: int) -> int:
+        if start >= end:
+            return 0
+        line_start, line_end = self.line_starts[line], self.line_end(line)
+        # Looking at long margins would make a walk through one enormous line quadratic.
+        if (
+            start - line_start <= LONGEST_MARGIN
+            and line_end - end <= LONGEST_MARGIN
+            and not self.data[line_start:start].strip()
+            and not self.data[end:line_end].strip()
+        ):
+            return self._sums[line + 1] - self._sums[line]
+        starts, sums = self.words_in(line)
+        return sums[bisect_left(starts, end)] - sums[bisect_left(starts, start)]
