@@ -66,7 +66,7 @@ def read_pooling(name: str, modules: list[Module]) -> str:
 
 def read_max_tokens(name: str, modules: list[Module]) -> int | None:
     """Return how many tokens of a text the model reads, special tokens included; null: all."""
-    if is_static(modules):
+    if modules[0].type.endswith(f".{STATIC_MODULE}"):
         return None
     first = modules[0].folder
     for file_name in _LIMIT_FILES:
@@ -113,8 +113,9 @@ def find_tokenizer(name: str, folder: Path, modules: list[Module]) -> Path:
 
 
 def is_static(modules: list[Module]) -> bool:
-    """Whether the model is a table of token vectors."""
-    return modules[0].type.endswith(f".{STATIC_MODULE}")
+    """Whether the model is a table of token vectors and nothing else, so that torch is not needed."""
+    kinds = [module.type.rsplit(".", 1)[-1] for module in modules]
+    return kinds[0] == STATIC_MODULE and all(kind == "Normalize" for kind in kinds[1:])
 
 
 def is_pooling(module: Module) -> bool:

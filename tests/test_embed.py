@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lake_rows import FINGERPRINT, add_snapshot, stored_vectors, text_hash_of
-from tiny_models import build_dense, build_misbehaving, encoded_texts
+from tiny_models import build_dense, build_misbehaving, build_static, encoded_texts
 from tokenizers import Tokenizer
 
 from repolake.embed import embed
@@ -223,6 +223,25 @@ def test_nothing_is_truncated_where_every_text_fits(lake: Lake, tmp_path: Path):
     model = build_dense(tmp_path / "m", max_tokens=128)
     report = run(lake, [add_snapshot(lake, "s1", {"a.py": ["x = 1"]})], model)
     assert report.truncated_chunk_count == {}
+
+
+def test_a_static_model_embeds_and_searches_nothing_of_torch(lake: Lake, tmp_path: Path):
+    model = build_static(tmp_path / "static")
+    add_snapshot(lake, "s1", {"a.py": ["def add(x, y): return x"]})
+    code = (
+        "import sys, runpy; sys.argv = ['', *sys.argv[1:]]; runpy.run_path('embed_worker.py'); "
+        "print(sorted({'torch', 'transformers', 'sentence_transformers'} & set(sys.modules)))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code, lake.data_dir, model],
+        cwd=Path(__file__).parent,
+        env={"PYTHONPATH": f"{Path(__file__).parents[1]}:{Path(__file__).parent}"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert result.stdout.strip() == "[]"
+    assert len(stored_vectors(shards_of(lake, model))) == 1
 
 
 def test_an_empty_lake_has_nothing_to_embed(lake: Lake, folder: Path):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tiny_models import build_dense, build_misbehaving, encoded_texts
+from tiny_models import build_dense, build_misbehaving, build_static, encoded_texts
 
 from repolake.embedder import Embedder, load_embedder
 from repolake.errors import ModelError
@@ -132,6 +132,23 @@ def test_a_model_that_fails_on_everything_is_an_error_not_a_thousand_failures(tm
     (tmp_path / "m" / "fail_first.log").write_text("100000")
     with pytest.raises(ModelError, match="injected failure"):
         embedder.embed_documents(TEXTS)
+
+
+def test_a_static_model_gives_the_vectors_of_sentence_transformers(tmp_path: Path):
+    from sentence_transformers import SentenceTransformer  # noqa: PLC0415
+
+    folder = build_static(tmp_path / "m", prompts={"query": "query : ", "document": "passage : "})
+    embedder = load_embedder(resolve_model(str(folder)), Settings())
+    plain = SentenceTransformer(str(folder), device="cpu")
+    expected = plain.encode_document(TEXTS, normalize_embeddings=True, show_progress_bar=False)
+    assert np.allclose(embedder.embed_documents(TEXTS).vectors, expected, atol=1e-5)
+    query = plain.encode_query("add x y", normalize_embeddings=True)
+    assert np.allclose(embedder.embed_query("add x y"), query, atol=1e-5)
+
+
+def test_a_text_without_tokens_has_no_static_vector(tmp_path: Path):
+    embedder = load_embedder(resolve_model(str(build_static(tmp_path / "m"))), Settings())
+    assert embedder.embed_documents(["def add", " ", "class x"]).errors == {1: "the vector is zero"}
 
 
 def test_a_query_without_a_vector_is_an_error(tmp_path: Path):

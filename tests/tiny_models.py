@@ -127,7 +127,9 @@ def build_dense(
     return folder
 
 
-def build_static(folder: Path, *, seed: int = 0, dimension: int = 24) -> Path:
+def build_static(
+    folder: Path, *, seed: int = 0, dimension: int = 24, prompts: dict[str, str] | None = None
+) -> Path:
     """Save a StaticEmbedding model; return its folder."""
     folder.mkdir(parents=True)
     save_tokenizer(folder)
@@ -137,6 +139,8 @@ def build_static(folder: Path, *, seed: int = 0, dimension: int = 24) -> Path:
         folder / "modules.json",
         [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.StaticEmbedding"}],
     )
+    if prompts is not None:
+        save_json(folder / "config_sentence_transformers.json", {"prompts": prompts})
     return folder
 
 
