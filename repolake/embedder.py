@@ -7,6 +7,7 @@ import pickle
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
@@ -68,9 +69,10 @@ class Embedder:
     def __init__(self, identity: ModelIdentity, encoder: Encoder) -> None:
         self.identity = identity
         self._encoder = encoder
+        self._is_precision_chosen = False
 
     def calibrate(self, texts: Sequence[str], token_counts: Sequence[int]) -> float:
-        """Choose the precision on a sample of the texts to come; return the rate in tokens a second.
+        """Choose the precision, once, on a sample of the texts to come; return the rate in tokens a second.
 
         Texts that the model cannot take are passed over: they are found one by one later. The rate is 0
         when it could not be measured.
@@ -79,7 +81,9 @@ class Embedder:
         sample = list(texts[::step][:SAMPLE_COUNT])
         prompt = self.identity.document_prompt
         with contextlib.suppress(*MODEL_ERRORS):
-            self._encoder.calibrate(sample, prompt)
+            if not self._is_precision_chosen:
+                self._is_precision_chosen = True
+                self._encoder.calibrate(sample, prompt)
             started = time.perf_counter()
             self._encoder.encode(sample, prompt, "document")
             padded = max(token_counts[::step][:SAMPLE_COUNT]) * len(sample)
@@ -147,11 +151,18 @@ class Embedder:
 def load_embedder(identity: ModelIdentity, settings: Settings) -> Embedder:
     """Return the model ready to encode; only a transformer imports torch.
 
+    The process keeps the last model loaded: runs embed one repository after the other.
+
     Raises ModelError when its files do not make a model that sentence-transformers can load.
     """
+    return _load(identity, settings.threads or usable_core_count())
+
+
+@lru_cache(maxsize=1)
+def _load(identity: ModelIdentity, threads: int) -> Embedder:
     if identity.is_static:
         return Embedder(identity, _StaticEncoder(identity))
-    return Embedder(identity, _TransformerEncoder(identity, settings.threads or usable_core_count()))
+    return Embedder(identity, _TransformerEncoder(identity, threads))
 
 
 class _StaticEncoder:
