@@ -2,7 +2,7 @@
 
 Keys: `query` and `targets` (each with `path`, and `symbol` and/or `start_line` and `end_line`, and `grade`),
 or a single target as `path`, `symbol`, `start_line`, `end_line` of the row itself; optional `id`, `repository`
-(the search is limited to it), `path_prefix` (the search is limited to this folder), `category`, `language`,
+or `corpus` (the search is limited to it), `path_prefix` (the search is limited to this folder), `category`, `language`,
 `symbol_in_query`, `split`.
 """
 
@@ -77,7 +77,7 @@ def _parse(row: dict[str, Any], default_id: str) -> LabelledQuery:
         query_id=str(row.get("id", default_id)),
         query=query,
         targets=targets,
-        repository=row.get("repository"),
+        repository=row.get("repository") or row.get("corpus"),
         path_prefix=row.get("path_prefix"),
         category=row.get("category"),
         language=row.get("language"),
