@@ -13,7 +13,9 @@ def _expected(repository: Path, path: str) -> tuple[float, str]:
 
 
 def _made(tmp_path: Path) -> Path:
-    repository = make_repository(tmp_path / "own", {"a.py": "1\n", "b.py": "1\n", "old.py": "1\n", "m.py": "0\n" * 9})
+    repository = make_repository(
+        tmp_path / "own", {"a.py": "1\n", "b.py": "1\n", "old.py": "1\n", "m.py": "0\n" * 9}
+    )
     put(repository, {"a.py": "2\n", "c\n\x01:d.py": "1\n"})
     commit(repository, "second", when=1_700_000_100, author="Bob : Ünal")
     git(repository, "switch", "--quiet", "--create", "side")

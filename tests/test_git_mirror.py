@@ -212,7 +212,9 @@ def test_a_token_is_offered_to_its_https_host_alone(tmp_path: Path) -> None:
     assert "t0ken" not in str(_remote_environment(allowed_address("http://example.com/o/n.git"), settings))
 
 
-@pytest.mark.parametrize("location", ["ext::sh -c touch% /tmp/x", "fd::7", "ftp://example.com/x", "-oProxyCommand=x:y"])
+@pytest.mark.parametrize(
+    "location", ["ext::sh -c touch% /tmp/x", "fd::7", "ftp://example.com/x", "-oProxyCommand=x:y"]
+)
 def test_addresses_that_could_run_a_program_are_refused(tmp_path: Path, location: str) -> None:
     with pytest.raises(UsageError):
         scanned(location, tmp_path / "data")
@@ -228,7 +230,11 @@ def test_a_url_has_no_work_tree(tmp_path: Path) -> None:
     [
         ("https://github.com/owner/name.git", "https://github.com/owner/name.git", "owner/name"),
         ("https://user:pass@github.com/owner/name", "https://github.com/owner/name", "owner/name"),
-        ("https://TOKEN@host:8443/group/sub/name.git/", "https://host:8443/group/sub/name.git/", "group/sub/name"),
+        (
+            "https://TOKEN@host:8443/group/sub/name.git/",
+            "https://host:8443/group/sub/name.git/",
+            "group/sub/name",
+        ),
         ("git@github.com:owner/name.git", "git@github.com:owner/name.git", "owner/name"),
         ("ssh://git@host:22/owner/name.git", "ssh://git@host:22/owner/name.git", "owner/name"),
         ("ssh://git:pw@host/owner/name.git", "ssh://git@host/owner/name.git", "owner/name"),
