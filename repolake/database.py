@@ -194,7 +194,7 @@ class LakeSession:
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
 
-    def rows(self, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
+    def rows(self, name: str, **parameters: object) -> list[tuple[Any, ...]]:
         """Return all rows of one statement, such as `queries/count_wanted_texts`.
 
         Raises DatabaseError when DuckDB refuses, for instance over a broken shard.
@@ -204,7 +204,7 @@ class LakeSession:
         except duckdb.Error as error:
             raise DatabaseError("the lake", str(error)) from error
 
-    def stream(self, name: str, batch_rows: int, **parameters: Any) -> Iterator[pa.RecordBatch]:
+    def stream(self, name: str, batch_rows: int, **parameters: object) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one statement in Arrow batches while DuckDB reads on; nothing is held whole.
 
         Raises DatabaseError when DuckDB refuses.

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import logging
 import time
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
+from tokenizers import Tokenizer
 
 from repolake.cores import usable_core_count
 from repolake.database import LakeSession, query_lake
-from repolake.embedder import Embedder, Vectors, load_embedder
+from repolake.embedder import load_embedder
+from repolake.encoding import CALIBRATE_COUNT, ERROR_LENGTH, Encoding, ahead
+from repolake.errors import DatabaseError
 from repolake.lake import CHUNK_SCHEMA, Lake, ShardWriter, embedding_schema
 from repolake.model_identity import ModelIdentity
 from repolake.progress import Progress
@@ -23,13 +22,6 @@ from repolake.records import EmbedReport, Failure, Snapshot, Stage
 from repolake.settings import Settings
 
 WINDOW_TEXTS = 8192  # sorted by length together; more would hold more memory for hardly shorter batches
-CALIBRATE_COUNT = 256  # fewer texts take less time than choosing a precision for them
-STATIC_BATCH_TOKENS = 500_000  # a static model pads nothing
-LONG_RUN_SECONDS = 3600.0
-SHARD_SECONDS = 15.0
-ERROR_LENGTH = 300
-
-logger = logging.getLogger(__name__)
 
 
 def embed(
@@ -41,11 +33,11 @@ def embed(
     settings: Settings,
     progress: Progress,
 ) -> EmbedReport:
-    """Encode every text of these snapshots' chunks that has no vector of this model, each different text once.
+    """Encode every text of these snapshots' chunks that has no vector of this model, equal texts once.
 
     `fingerprint` is the chunking fingerprint. A text that the model cannot encode becomes a Failure of each
     file that holds it; it is tried again by the next run. A crash loses at most the texts since the last
-    shard, SHARD_SECONDS of work; a rerun embeds exactly what is missing.
+    shard: 2 % of the work so far, never more than 15 seconds of it. A rerun embeds exactly what is missing.
 
     Raises ModelError when the model cannot be loaded or fails on everything, LakeWriteError when the lake
     cannot be written; what was embedded until then is kept.
@@ -58,27 +50,25 @@ def embed(
     schema = embedding_schema(model.dimension, model.fingerprint)
     folder = lake.embeddings_dir(model.model_id)
     with query_lake(lake.data_dir / "scratch", threads=usable_core_count()) as session:
-        session.rows("queries/create_embedded_hashes")
-        if shards := _names(lake.shards(folder, schema)):
-            session.rows("queries/insert_embedded_hashes", embedding_shards=shards)
+        notes = _read_embedded_hashes(session, lake, folder, schema)
         session.rows(
             "queries/create_wanted_texts", snapshot_shards=snapshot_shards, chunk_shards=chunk_shards
         )
         [(missing, reused, tokens)] = session.rows("queries/count_wanted_texts")
         progress.start(Stage.EMBED, model.name, missing)
         errors: dict[str, str] = {}
-        notes: list[str] = []
         if missing:
             windows = session.stream("queries/missing_texts", WINDOW_TEXTS, chunk_shards=chunk_shards)
-            encoding = _Encoding(
-                load_embedder(model, settings), ShardWriter(folder, schema), settings, progress
+            encoding = Encoding(
+                load_embedder(model, settings), ShardWriter(folder, schema), settings.batch_tokens, progress
             )
             with encoding:
-                for window in _ahead(windows):
+                for window in ahead(windows):
                     if missing >= CALIBRATE_COUNT and not encoding.is_calibrated:
                         notes += encoding.calibrate(window, missing, tokens)
                     encoding.encode(window)
             errors = encoding.errors
+        truncated_chunks, truncated_tokens = _truncation(session, model, chunk_shards)
         failures = _failures(session, errors, snapshots, snapshot_shards, chunk_shards)
         progress.finish(Stage.EMBED)
     return EmbedReport(
@@ -86,98 +76,65 @@ def embed(
         embeddings_reused=reused,
         token_count=tokens,
         seconds=time.perf_counter() - started,
+        truncated_chunk_count=truncated_chunks,
+        truncated_token_count=truncated_tokens,
         failures=failures,
         notes=tuple(notes),
     )
 
 
-class _Encoding:
-    """Encodes windows of texts batch by batch, while a thread of its own packs and writes the shards."""
+def _read_embedded_hashes(session: LakeSession, lake: Lake, folder: Path, schema: pa.Schema) -> list[str]:
+    """Tell the session which texts have a vector; return a note on shards that were set aside as broken."""
+    before = set(folder.glob("*.parquet"))
+    session.rows("queries/create_embedded_hashes")
+    shards = lake.shards(folder, schema)
+    try:
+        _insert_embedded_hashes(session, shards)
+    except DatabaseError:
+        shards = lake.shards(folder, schema, is_thorough=True)
+        _insert_embedded_hashes(session, shards)
+    broken = sorted(path.name for path in before.difference(shards))
+    if not broken:
+        return []
+    return [f"broken shards of vectors were set aside, their texts are embedded again: {', '.join(broken)}"]
 
-    def __init__(
-        self, embedder: Embedder, writer: ShardWriter, settings: Settings, progress: Progress
-    ) -> None:
-        self.errors: dict[str, str] = {}
-        self.is_calibrated = embedder.identity.is_static
-        self._embedder = embedder
-        self._writer = writer
-        self._progress = progress
-        self._batch_tokens = STATIC_BATCH_TOKENS if embedder.identity.is_static else settings.batch_tokens
-        self._writing = ThreadPoolExecutor(1, "repolake-write")
-        self._last_write = self._writing.submit(int)
-        self._flushed_at = time.perf_counter()
 
-    def __enter__(self) -> _Encoding:
-        return self
+def _insert_embedded_hashes(session: LakeSession, shards: list[Path]) -> None:
+    if shards:
+        session.rows("queries/insert_embedded_hashes", embedding_shards=_names(shards))
 
-    def __exit__(self, *_: object) -> None:
-        # Also after an error: what was encoded is kept.
-        with self._writing:
-            self._submit(self._writer.flush)
-            self._last_write.result()
 
-    def calibrate(self, window: pa.RecordBatch, missing: int, tokens: int) -> list[str]:
-        """Choose the precision, estimate the run, and return a note if it will be long."""
-        self.is_calibrated = True
-        rate = self._embedder.calibrate(window["text"].to_pylist(), window["token_count"].to_pylist())
-        seconds = tokens / rate if rate else 0.0
-        if seconds < LONG_RUN_SECONDS:
-            return []
-        note = (
-            f"embedding {missing:,} texts with {self._embedder.identity.name} will take about "
-            f"{seconds / 3600:.1f} hours; `--model fast` would take minutes"
-        )
-        logger.warning(note)
-        return [note]
+def _truncation(
+    session: LakeSession, model: ModelIdentity, chunk_shards: list[str]
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Return by language how many wanted texts the model cuts off, and how many tokens it does not read."""
+    chunks: Counter[str] = Counter()
+    tokens: Counter[str] = Counter()
+    if model.max_tokens is None:
+        return chunks, tokens
+    limit = model.max_tokens - model.document_prompt_token_count
+    counter = None
+    for batch in session.stream(
+        "queries/long_texts", WINDOW_TEXTS, chunk_shards=chunk_shards, token_limit=limit
+    ):
+        counter = counter or _exact_counter(model.tokenizer_file)
+        for language, text in zip(batch["language"].to_pylist(), batch["text"].to_pylist(), strict=True):
+            excess = len(counter.encode(text).ids) - limit
+            if excess > 0:
+                chunks[language] += 1
+                tokens[language] += excess
+    return dict(chunks), dict(tokens)
 
-    def encode(self, window: pa.RecordBatch) -> None:
-        """Encode a window in batches of about equal length; store the vectors, remember the failures."""
-        texts = window["text"].to_pylist()
-        hashes = window["text_hash"]
-        for rows in _batches(window["token_count"].to_numpy(), self._batch_tokens):
-            embedded = self._embedder.embed_documents([texts[row] for row in rows])
-            good = np.setdiff1d(np.arange(len(rows)), list(embedded.errors))
-            for i, error in embedded.errors.items():
-                self.errors[hashes[rows[i]].as_py()] = error[:ERROR_LENGTH]
-            if len(good):
-                table = _table(hashes.take(pa.array(rows[good])), embedded.vectors[good])
-                self._submit(self._writer.add, table)
-            if time.perf_counter() - self._flushed_at > SHARD_SECONDS:
-                self._submit(self._writer.flush)
-                self._flushed_at = time.perf_counter()
-            self._progress.advance(Stage.EMBED, len(rows))
 
-    def _submit(self, write: Callable[..., None], *arguments: pa.Table) -> None:
-        self._last_write.result()
-        self._last_write = self._writing.submit(write, *arguments)
+def _exact_counter(tokenizer_file: Path) -> Tokenizer:
+    tokenizer = Tokenizer.from_file(str(tokenizer_file))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
 
 
 def _names(paths: Iterable[Path]) -> list[str]:
     return [str(path) for path in paths]
-
-
-def _ahead(windows: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield windows while a thread reads the next one."""
-    with ThreadPoolExecutor(1, "repolake-read") as reading:
-        upcoming = reading.submit(next, windows, None)
-        while (window := upcoming.result()) is not None:
-            upcoming = reading.submit(next, windows, None)
-            yield window
-
-
-def _batches(token_counts: NDArray[np.int32], batch_tokens: int) -> Iterator[NDArray[np.int64]]:
-    """Yield rows, longest first, in batches whose padded size stays within the token budget."""
-    order = np.argsort(-token_counts, kind="stable")
-    start = 0
-    while start < len(order):
-        count = max(1, batch_tokens // max(1, int(token_counts[order[start]])))
-        yield order[start : start + count]
-        start += count
-
-
-def _table(hashes: pa.Array, vectors: Vectors) -> pa.Table:
-    embedding = pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), vectors.shape[1])
-    return pa.table({"text_hash": hashes, "embedding": embedding})
 
 
 def _failures(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import pickle
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors import SafetensorError
 
 from repolake.cores import usable_core_count
 from repolake.errors import ModelError
@@ -17,6 +20,7 @@ from repolake.model_identity import ModelIdentity
 from repolake.settings import Settings
 
 if TYPE_CHECKING:
+    import torch
     from sentence_transformers import SentenceTransformer
 
 Vectors = NDArray[np.float32]
@@ -65,9 +69,10 @@ class Embedder:
     def __init__(self, identity: ModelIdentity, encoder: Encoder) -> None:
         self.identity = identity
         self._encoder = encoder
+        self._is_precision_chosen = False
 
     def calibrate(self, texts: Sequence[str], token_counts: Sequence[int]) -> float:
-        """Choose the precision on a sample of the texts to come; return the rate in tokens a second.
+        """Choose the precision, once, on a sample of the texts to come; return the rate in tokens a second.
 
         Texts that the model cannot take are passed over: they are found one by one later. The rate is 0
         when it could not be measured.
@@ -76,7 +81,9 @@ class Embedder:
         sample = list(texts[::step][:SAMPLE_COUNT])
         prompt = self.identity.document_prompt
         with contextlib.suppress(*MODEL_ERRORS):
-            self._encoder.calibrate(sample, prompt)
+            if not self._is_precision_chosen:
+                self._is_precision_chosen = True
+                self._encoder.calibrate(sample, prompt)
             started = time.perf_counter()
             self._encoder.encode(sample, prompt, "document")
             padded = max(token_counts[::step][:SAMPLE_COUNT]) * len(sample)
@@ -104,7 +111,8 @@ class Embedder:
         vectors, reason = self._try([text], "query")
         if reason:
             raise ModelError(self.identity.name, f"it gives no vector for this query ({reason})")
-        return vectors[0]
+        vector: Vectors = vectors[0]
+        return vector
 
     def _fill(self, result: Embedded, texts: list[str], start: int, task: Task) -> None:
         """Encode texts[…] into result rows from `start` on; on a failure halve until the poison is alone."""
@@ -143,11 +151,18 @@ class Embedder:
 def load_embedder(identity: ModelIdentity, settings: Settings) -> Embedder:
     """Return the model ready to encode; only a transformer imports torch.
 
+    The process keeps the last model loaded: runs embed one repository after the other.
+
     Raises ModelError when its files do not make a model that sentence-transformers can load.
     """
+    return _load(identity, settings.threads or usable_core_count())
+
+
+@lru_cache(maxsize=1)
+def _load(identity: ModelIdentity, threads: int) -> Embedder:
     if identity.is_static:
         return Embedder(identity, _StaticEncoder(identity))
-    return Embedder(identity, _TransformerEncoder(identity, settings.threads or usable_core_count()))
+    return Embedder(identity, _TransformerEncoder(identity, threads))
 
 
 class _StaticEncoder:
@@ -159,7 +174,7 @@ class _StaticEncoder:
         self._model = StaticModel.load(identity.path)
 
     def encode(self, texts: Sequence[str], prompt: str, task: Task) -> NDArray[Any]:  # noqa: ARG002
-        return self._model.encode([prompt + text for text in texts] if prompt else texts)
+        return self._model.encode([prompt + text for text in texts])
 
     def calibrate(self, texts: Sequence[str], prompt: str) -> None:
         """Nothing to choose."""
@@ -179,7 +194,7 @@ class _TransformerEncoder:
         from sentence_transformers import SentenceTransformer  # noqa: PLC0415
         from transformers.utils import logging  # noqa: PLC0415
 
-        logging.disable_progress_bar()
+        logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         identity = self._identity
         try:
             model = SentenceTransformer(
@@ -187,7 +202,7 @@ class _TransformerEncoder:
             )
             if identity.max_tokens is not None and model.max_seq_length != identity.max_tokens:
                 model.max_seq_length = identity.max_tokens
-        except (OSError, ImportError, AttributeError, *MODEL_ERRORS) as error:
+        except (OSError, ImportError, SafetensorError, pickle.UnpicklingError, *MODEL_ERRORS) as error:
             raise ModelError(identity.name, f"{type(error).__name__}: {error}") from error
         model.eval()
         return model
@@ -202,7 +217,8 @@ class _TransformerEncoder:
             show_progress_bar=False,
             convert_to_tensor=True,
         )
-        return tensor.float().cpu().numpy()
+        raw: NDArray[Any] = tensor.float().cpu().numpy()
+        return raw
 
     def calibrate(self, texts: Sequence[str], prompt: str) -> None:
         """Halve the precision of the transformer where the machine computes it natively and it stays true.
@@ -226,7 +242,7 @@ class _TransformerEncoder:
         hook.remove()
         self._model = self._load()
 
-    def _reduced_dtype(self) -> Any:
+    def _reduced_dtype(self) -> torch.dtype | None:
         import torch  # noqa: PLC0415
 
         parameter = next(self._model[0].parameters(), None)
@@ -235,12 +251,12 @@ class _TransformerEncoder:
         if self._model.device.type == "cuda":
             return torch.float16
         # Older versions cannot tell: float32 then.
-        capabilities = getattr(torch.cpu, "get_capabilities", dict)()
+        capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
         has_bfloat16 = any(capabilities.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
         return torch.bfloat16 if has_bfloat16 else None
 
 
-def _to_float32(_module: Any, _inputs: Any, features: Any) -> Any:
+def _to_float32(_module: object, _inputs: object, features: dict[str, Any]) -> dict[str, Any]:
     for key, value in features.items():
         if hasattr(value, "is_floating_point") and value.is_floating_point():
             features[key] = value.float()

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import logging
 import os
 import time
 import uuid
@@ -35,6 +36,8 @@ from repolake.records import Failure, Repository, RepositorySpec, Snapshot, Stag
 LAKE_FORMAT = 1
 SHARD_BYTES = 64 * 1024 * 1024
 MODEL_KEY = b"repolake.model_fingerprint"
+
+logger = logging.getLogger(__name__)
 
 TIMESTAMP = pa.timestamp("us", tz="UTC")
 
@@ -185,21 +188,25 @@ class Lake:
         failed = table.num_rows - table.column("error").null_count
         return Decisions(table.num_rows - rules.total() - failed, failed, dict(rules.most_common()))
 
-    def shards(self, folder: Path, schema: pa.Schema) -> list[Path]:
-        """Return the sound shards of a folder, oldest first; others are moved to quarantine."""
+    def shards(self, folder: Path, schema: pa.Schema, *, is_thorough: bool = False) -> list[Path]:
+        """Return the sound shards of a folder, oldest first; others are moved to quarantine.
+
+        A thorough look decompresses every column: for the case that a reader stumbled.
+        """
         if not folder.is_dir():
             return []
         sound = []
         for path in sorted(folder.iterdir()):
             if path.suffix != ".parquet" or path.name.startswith(("_", ".")) or not path.is_file():
                 continue
-            if is_sound_shard(path, schema):
+            if is_sound_shard(path, schema) and not (is_thorough and not _is_readable(path)):
                 sound.append(path)
             else:
                 self._set_aside(path)
         return sound
 
     def _set_aside(self, path: Path) -> None:
+        logger.warning("%s is no sound shard: set aside in %s", path, self.quarantine_dir)
         with _write_errors(self.quarantine_dir):
             self.quarantine_dir.mkdir(parents=True, exist_ok=True)
             path.rename(self.quarantine_dir / f"{uuid.uuid4().hex[:8]}-{path.name}")
@@ -308,6 +315,14 @@ def is_sound_shard(path: Path, schema: pa.Schema) -> bool:
     metadata = found.metadata or {}
     has_metadata = all(metadata.get(key) == value for key, value in (schema.metadata or {}).items())
     return has_metadata and bool(found.remove_metadata().equals(schema.remove_metadata()))
+
+
+def _is_readable(path: Path) -> bool:
+    try:
+        pq.read_table(path)
+    except (pa.ArrowException, OSError):
+        return False
+    return True
 
 
 def new_run_id(now: datetime) -> str:

@@ -26,7 +26,7 @@ PROMPTS_BY_NAME: tuple[tuple[str, Prompts], ...] = (
         r"bge-(small|base|large)-en(-.*)?",
         Prompts("Represent this sentence for searching relevant passages: ", ""),
     ),
-    (r"bge-(small|base|large)-zh(-.*)?", Prompts("为这个句子生成表示以用于检索相关文章：", "")),
+    (r"bge-(small|base|large)-zh(-.*)?", Prompts("为这个句子生成表示以用于检索相关文章：", "")),  # noqa: RUF001  # as published
     (r"bge-code-.*", Prompts(f"<instruct>{_SEARCH_TASK}\n<query>", "")),
     (r"nomic-embed-text-.*|modernbert-embed-.*", Prompts("search_query: ", "search_document: ")),
     (

@@ -107,6 +107,8 @@ def _download(hub_name: str, revision: str | None) -> Path:
         RevisionNotFoundError,
     )
 
+    # OSError and the error of whichever HTTP library this version of the hub's client uses.
+    transport_errors: tuple[type[Exception], ...] = (*HfHubHTTPError.__bases__, LocalEntryNotFoundError)
     try:
         for ignored in ((*UNUSED_FILES, "*.bin", "*.pt"), UNUSED_FILES):
             folder = Path(
@@ -129,8 +131,7 @@ def _download(hub_name: str, revision: str | None) -> Path:
         raise ModelNotFoundError(
             hub_name, "no such folder here, no such model on the Hugging Face hub"
         ) from error
-    # Its bases are OSError and the error of whichever HTTP library this version of the hub's client uses.
-    except (*HfHubHTTPError.__bases__, LocalEntryNotFoundError) as error:
+    except transport_errors as error:
         raise ModelNotFoundError(
             hub_name, "it is not on this machine and the Hugging Face hub cannot be reached"
         ) from error

@@ -1,5 +1,6 @@
 -- Which different texts do these snapshots need vectors of, and which of them have one?
--- One row per text_hash with one chunk and file label that give the text; the text itself is not kept.
+-- One row per text_hash with one physical row (shard, row number) and file label that give the text: the text
+-- itself is not kept, and a chunk that two runs stored twice still counts once.
 create temp table wanted_texts as
 with
 files as (
@@ -13,27 +14,19 @@ files as (
         and blob is not null
 ),
 
-chunks as (
-    select
-        blob,
-        language,
-        ordinal,
-        symbol,
-        signature,
-        is_continuation,
-        token_count,
-        text,
-    from read_parquet($chunk_shards)
-    where ordinal >= 0
-),
-
 texts as (
     select
         md5(embedded_text(files.label, symbol, signature, is_continuation, text)) as text_hash,
-        struct_pack(blob := blob, language := language, ordinal := ordinal, label := files.label) as origin,
+        struct_pack(
+            filename := filename,
+            file_row_number := file_row_number,
+            label := files.label,
+            language := language
+        ) as origin,
         token_count,
-    from chunks
+    from read_parquet($chunk_shards, filename = true, file_row_number = true)
     inner join files using (blob, language)
+    where ordinal >= 0
 ),
 
 final as (
@@ -41,17 +34,17 @@ final as (
         text_hash,
         min(origin) as origin,
         max(token_count) as token_count,
-        text_hash not in (select text_hash from embedded_hashes) as is_missing,
+        text_hash in (select text_hash from embedded_hashes) as is_embedded,
     from texts
     group by text_hash
 )
 
 select
     text_hash,
-    origin.blob as blob,
-    origin.language as language,
-    origin.ordinal as ordinal,
+    origin.filename as filename,
+    origin.file_row_number as file_row_number,
     origin.label as label,
+    origin.language as language,
     token_count,
-    is_missing,
+    is_embedded,
 from final;
