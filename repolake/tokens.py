@@ -140,7 +140,7 @@ class TokenCounter:
         self._passing = []
         if len(self._counts) > REMEMBERED_WORDS:
             self._counts.clear()
-        missing = list(words - self._counts.keys())
+        missing = [word for word in words if word not in self._counts]
         self._counts.update(zip(missing, map(len, self._encode_batch(missing)), strict=True))
         self._passing = [word for word in missing if len(word) > REMEMBERED_WORD_LENGTH]
         return self._counts
