@@ -18,7 +18,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
+<<<<<<< HEAD
 from typing import Self
+=======
+from typing import IO, Self
+>>>>>>> scan
 
 from repolake.entries import Entry
 from repolake.errors import FileUnreadableError, GitError, SourceError
@@ -46,7 +50,7 @@ class IgnoreChecker:
             configuration["core.excludesFile"] = os.devnull
         self._location = str(root)
         # A file, not a pipe: nobody reads along, and a full pipe would stop git.
-        self._errors = self._stack.enter_context(tempfile.TemporaryFile())
+        self._errors: IO[bytes] = self._stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
         self._process: subprocess.Popen[bytes] = start_git(
             [f"--git-dir={git_dir}", f"--work-tree={root}", "-C", str(root),
              "check-ignore", "-v", "-n", "-z", "--stdin"],
@@ -235,6 +239,14 @@ class DiskReader:
         if blob is not None and blob_id(content, is_sha256=len(blob) == 64) != blob:
             raise FileUnreadableError(str(self._root), "it changed while repolake was running", path)
         return content
+
+    def read_many(self, files: Sequence[tuple[str, str | None]]) -> Iterator[bytes | SourceError]:
+        """Yield the content of each (path, blob) in order, or the error that reading it gave."""
+        for path, blob in files:
+            try:
+                yield self.read(path, blob)
+            except FileUnreadableError as error:
+                yield error
 
     def _content(self, path: str) -> bytes:
         full = os.path.join(os.fsencode(self._root), path_bytes(path))

@@ -103,11 +103,12 @@ def _declared_encoding(data: bytes) -> str | None:
             continue
         name = match[1].decode("ascii").removesuffix("-unix").removesuffix("-dos")
         try:
-            codec = codecs.lookup(name)
-            b"".decode(codec.name)
-        except LookupError:
+            codec = codecs.lookup(name).name
+            # The line itself was read as ASCII: no UTF-16, no EBCDIC, no codec that only rewrites text.
+            is_charset = b"# coding".decode(codec) == "# coding"
+        except (LookupError, UnicodeError):
             return None
-        return None if codec.name.replace("-", "_") in _NO_CHARSETS else codec.name
+        return codec if is_charset and codec.replace("-", "_") not in _NO_CHARSETS else None
     return None
 
 

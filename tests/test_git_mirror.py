@@ -18,7 +18,9 @@ import pytest
 from made_repositories import commit, git, make_repository, put, scanned
 
 from repolake.errors import GitError, GitTimeoutError, SettingsError, UsageError
-from repolake.locations import is_url, parse_address, public_url, repository_name
+from repolake.git_mirror import _remote_environment
+from repolake.locations import allowed_address, is_url, parse_address, public_url, repository_name
+from repolake.settings import load_settings
 from repolake.source import open_source
 
 FILES: dict[str, str | bytes] = {"a.py": "A = 1\n"}
@@ -73,7 +75,7 @@ def test_a_remote_that_fails_is_an_error_with_the_reason_and_the_old_mirror_stay
     url = f"file://{origin}"
     scanned(url, tmp_path / "data", run_id="one")
     origin.rename(tmp_path / "moved")
-    with pytest.raises(GitError, match="does not appear to be a git repository|not exist"):
+    with pytest.raises(GitError, match=r"does not appear to be a git repository|not exist"):
         scanned(url, tmp_path / "data", run_id="two")
     (tmp_path / "moved").rename(origin)
     assert scanned(url, tmp_path / "data", run_id="three").indexed == {"a.py"}
@@ -192,12 +194,8 @@ def test_a_token_file_that_cannot_be_read_is_a_wrong_setting(tmp_path: Path) -> 
 
 
 def test_a_token_is_offered_to_its_https_host_alone(tmp_path: Path) -> None:
-    from repolake.git_mirror import _remote_environment
-    from repolake.locations import allowed_address
-    from repolake.settings import Settings
-
     put(tmp_path, {"token": "t0ken\n"})
-    settings = Settings(git_token_file=tmp_path / "token")
+    settings = load_settings(git_token_file=tmp_path / "token")
 
     def fill(url: str, host: str) -> str:
         variables = _remote_environment(allowed_address(url), settings)
