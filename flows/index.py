@@ -23,10 +23,12 @@ from repolake.settings import load_settings
 
 SCANS_AT_ONCE = 4  # other stages run one at a time
 
+_TASK_RUNNER: Any = ThreadPoolTaskRunner(max_workers=SCANS_AT_ONCE)  # prefect's own types disagree
+
 
 @flow(
     name="index_repositories",
-    task_runner=ThreadPoolTaskRunner(max_workers=SCANS_AT_ONCE),
+    task_runner=_TASK_RUNNER,
     persist_result=False,
 )
 def index_repositories(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, ParamSpec, TypeVar
 
-from prefect import Task, get_run_logger, task
+from prefect import Task, get_run_logger
 from prefect.cache_policies import NO_CACHE
 from prefect.client.schemas.objects import State, TaskRun
 from prefect.futures import PrefectFuture
@@ -39,7 +39,7 @@ class PrefectExecutor:
 @lru_cache
 def stage_task(function: Callable[..., Any]) -> Task[..., Any]:
     """Return the task of a stage function, named after it."""
-    return task(
+    return Task(
         function,
         name=function.__name__,
         cache_policy=NO_CACHE,

@@ -21,7 +21,7 @@ def main() -> NoReturn:
     """Run the command line and exit: 0 done, 1 finished with failures, 2 nothing could be done."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _interrupt)
-    warnings.showwarning = _show_warning
+    warnings.showwarning = _show_warning  # type: ignore[assignment]  # only the message is shown
     try:
         from repolake import evaluate_command as _  # noqa: F401  # registers itself
         from repolake.commands import app

@@ -14,12 +14,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from repolake.records import RunReport
+from repolake.records import RunReport, SearchHit
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from repolake.search import SearchHit
     from repolake.status import Status
 
 MAX_EXACT_JSON_INTEGER = 2**53
@@ -193,8 +192,8 @@ def print_status(status: Status, console: Console) -> None:
         runs.add_column(column, justify="right")
     for run in status.runs:
         seconds = "" if run.seconds is None else f"{run.seconds:,.1f}"
-        counts = (run.chunks_new, run.embeddings_new, run.failures)
-        runs.add_row(run.run_id, run.state, seconds, *(f"{count:,}" for count in counts))
+        numbers = (run.chunks_new, run.embeddings_new, run.failures)
+        runs.add_row(run.run_id, run.state, seconds, *(f"{number:,}" for number in numbers))
     console.print()
     console.print(runs)
     for failure in status.failures:

@@ -18,6 +18,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
+<<<<<<< HEAD
+from typing import Self
+=======
+from typing import IO, Self
+>>>>>>> scan
 
 from repolake.entries import Entry
 from repolake.errors import FileUnreadableError, GitError, SourceError
@@ -25,7 +30,6 @@ from repolake.git_command import end_group, environment, git_message, run_git, s
 from repolake.git_repository import GitRepository
 from repolake.path_names import path_bytes, path_text
 from repolake.skip_rules import SkipReason
-from typing import Self
 
 _BATCH_BYTES = 8192  # bytes of names per question: the answers then fit in a pipe's buffer
 _SPECIAL = {stat.S_IFIFO: "FIFO", stat.S_IFSOCK: "socket", stat.S_IFCHR: "device", stat.S_IFBLK: "device"}
@@ -46,7 +50,7 @@ class IgnoreChecker:
             configuration["core.excludesFile"] = os.devnull
         self._location = str(root)
         # A file, not a pipe: nobody reads along, and a full pipe would stop git.
-        self._errors = self._stack.enter_context(tempfile.TemporaryFile())
+        self._errors: IO[bytes] = self._stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
         self._process: subprocess.Popen[bytes] = start_git(
             [f"--git-dir={git_dir}", f"--work-tree={root}", "-C", str(root),
              "check-ignore", "-v", "-n", "-z", "--stdin"],

@@ -2,8 +2,8 @@
 
 git's own program is used, not libgit2. Reading every blob of a tree takes the same time through
 `git cat-file --batch` and through pygit2 (4,983 files, 39 MB: 0.44-0.83 s against 0.51-1.77 s; 868 files,
-6 MB: 0.07 s against 0.05-0.12 s), and git also reads SHA-256 repositories, reftables, and whatever format its next version brings, and can
-be told never to fetch a missing object.
+6 MB: 0.07 s against 0.05-0.12 s), and git also reads SHA-256 repositories, reftables, and whatever format its
+next version brings, and can be told never to fetch a missing object.
 
 A repository may belong to another user (a mounted volume). git refuses those because their configuration
 can name programs to run; here ownership is accepted for our own processes only, and every configuration

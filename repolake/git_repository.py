@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from repolake.entries import Entry
 from repolake.errors import GitError, SourceError, UnknownNameError, UsageError
 from repolake.git_command import end_group, environment, run_git, start_git
 from repolake.path_names import path_text
 from repolake.skip_rules import SkipReason
-from typing import Self
 
 _REQUESTS = 256
 _MISSING = "the object is not in this partial clone; run `git fetch` there"

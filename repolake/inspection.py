@@ -20,7 +20,8 @@ from repolake.source import FileSource, open_source
 
 # What these modules say decides what is indexed: another text of them is another rules fingerprint.
 _RULE_MODULES = (
-    "attributes content_rules decisions file_kinds ignore_patterns languages notebook skip_rules text_decoding"
+    "attributes content_rules decisions file_kinds ignore_patterns languages notebook skip_rules"
+    " text_decoding"
 ).split()
 
 _READ_AHEAD = 512

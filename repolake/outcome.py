@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
 from repolake.content import Content
@@ -50,21 +49,20 @@ class Outcome:
             found.append(Failure(name, WHOLE_REPOSITORY, failure.stage, str(failure.error)))
         for _, report in self.scans:
             found.extend(report.failures)
-        for stage_report in (*self.chunked.values(), *self.embedded.values()):
-            found.extend(stage_report.failures)
+        for chunked in self.chunked.values():
+            found.extend(chunked.failures)
+        for embedded in self.embedded.values():
+            found.extend(embedded.failures)
         return tuple(dict.fromkeys(found))
 
     def stage_counts(self) -> tuple[StageCount, ...]:
         """Return seconds and counts per repository and stage, and of the load of all of them."""
-        seconds: Counter[tuple[str | None, Stage]] = Counter()
-        counts: dict[tuple[str | None, Stage], Counter[str]] = {}
+        reports: dict[tuple[str | None, Stage], list[StageReport]] = {}
         for repository, stage, report in self._reports():
-            key = (repository, stage)
-            seconds[key] += report.seconds
-            counts.setdefault(key, Counter()).update(_numbers(report))
+            reports.setdefault((repository, stage), []).append(report)
         return tuple(
-            StageCount(stage, seconds[repository, stage], repository, dict(found))
-            for (repository, stage), found in counts.items()
+            StageCount(stage, sum(report.seconds for report in group), repository, _numbers(group))
+            for (repository, stage), group in reports.items()
         )
 
     def _reports(self) -> Iterator[tuple[str | None, Stage, StageReport]]:
@@ -116,17 +114,20 @@ class Outcome:
             if report.files_indexed == 0:
                 snapshot = report.snapshot
                 yield f"{snapshot.repository} has no indexable file at {snapshot.ref} any more"
-        for stage_report in (*self.chunked.values(), *self.embedded.values()):
-            yield from stage_report.notes
+        for chunked in self.chunked.values():
+            yield from chunked.notes
+        for embedded in self.embedded.values():
+            yield from embedded.notes
 
 
-def _numbers(report: StageReport) -> dict[str, float]:
-    """Return the counts of a report; those by language are summed."""
+def _numbers(reports: Sequence[StageReport]) -> dict[str, float]:
+    """Return the sums of the counts of some reports; those by language or rule are summed, too."""
     found: dict[str, float] = {}
-    for entry in fields(report):
-        value = getattr(report, entry.name)
-        if isinstance(value, dict):
-            found[entry.name] = sum(value.values())
-        elif isinstance(value, int) and not isinstance(value, bool):
-            found[entry.name] = value
+    for report in reports:
+        for entry in fields(report):
+            value = getattr(report, entry.name)
+            if isinstance(value, dict):
+                value = sum(value.values())
+            if isinstance(value, int) and not isinstance(value, bool):
+                found[entry.name] = found.get(entry.name, 0) + value
     return found

@@ -227,10 +227,13 @@ class _Run:
         )
 
     def _embed(self, content: Content) -> None:
+        # In the order asked for, so that a branch counts as reused what the main branch has.
+        scanned = [report.snapshot for _, report in self.outcome.scans]
+        others = [s for s in content.snapshots if s.is_current and s not in scanned]
         snapshots = [
             snapshot
-            for snapshot in content.snapshots
-            if snapshot.is_current and (self._is_model_new or snapshot.snapshot_id in self.outcome.chunked)
+            for snapshot in (*scanned, *others)
+            if self._is_model_new or snapshot.snapshot_id in self.outcome.chunked
         ]
         for group in groups_of(snapshots):
             reports = self.executor.submit(embed_group, group, self.context).result()

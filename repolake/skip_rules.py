@@ -166,14 +166,15 @@ _LOCKFILE_PATTERNS = (
     (re.compile(r"\.opam\.locked$"), "*.opam.locked"),
 )
 
-_SECRET_NAMES = """
-    .npmrc .pypirc .netrc _netrc .git-credentials .htpasswd .pgpass .my.cnf .dockercfg .dockerconfigjson .s3cfg
+_PRIVATE_NAMES = """
+    .npmrc .pypirc .netrc _netrc .git-credentials .htpasswd .pgpass .my.cnf .dockercfg .dockerconfigjson
+    .s3cfg
     .boto .vault_pass .vault_pass.txt .vault-token .envrc id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk
     id_ed25519_sk master.key credentials.json client_secret.json client_secrets.json service-account.json
     service_account.json serviceAccountKey.json secrets.yml secrets.yaml secrets.json secrets.toml secrets.env
     credentials.yml.enc kubeconfig terraform.tfstate terraform.tfstate.backup
 """
-_SECRET_ENDINGS = """
+_PRIVATE_ENDINGS = """
     .pem .key .p12 .pfx .pkcs12 .jks .keystore .bks .ppk .p8 .kdb .kdbx .agekey .tfvars .tfvars.json .tfstate
     .ovpn .gpg .mobileprovision .env
 """
@@ -190,14 +191,16 @@ _ENDINGS: dict[SkipReason, str] = {
         .xcf .cur .dds .tga .exr .pbm .pgm .ppm .pnm .sketch .fig .drawio .excalidraw .indd .jxl .ktx""",
     SkipReason.FONT: ".ttf .otf .woff .woff2 .eot .pfb .pfm .afm .ttc .fnt .bdf .pcf",
     SkipReason.MEDIA: """
-        .mp3 .mp4 .wav .ogg .oga .ogv .webm .avi .mov .mkv .flac .aac .m4a .m4v .wma .wmv .mid .midi .aiff .swf
+        .mp3 .mp4 .wav .ogg .oga .ogv .webm .avi .mov .mkv .flac .aac .m4a .m4v .wma .wmv .mid .midi
+        .aiff .swf
         .fla .srt .vtt .cast .3gp .opus""",
     SkipReason.ARCHIVE: """
         .zip .tar .gz .tgz .bz2 .tbz2 .xz .txz .7z .rar .zst .lz4 .lzma .br .jar .war .ear .aar .apk .ipa .whl
         .egg .gem .crate .nupkg .snupkg .deb .rpm .dmg .iso .img .cab .msi .phar .vsix .crx .xpi .asar""",
     SkipReason.BINARY: """
         .exe .dll .so .dylib .a .lib .o .obj .ko .class .pyc .pyo .pyd .wasm .bin .dat .elf .hex .beam .rlib
-        .rmeta .pdb .ilk .exp .idb .nib .mo .gmo .pdf .doc .docx .xls .xlsx .ppt .pptx .odt .ods .odp .rtf .epub
+        .rmeta .pdb .ilk .exp .idb .nib .mo .gmo .pdf .doc .docx .xls .xlsx .ppt .pptx .odt .ods
+        .odp .rtf .epub
         .mobi .djvu .blend .fbx .glb .stl .3ds .unitypackage .uasset .umap .dwg .onnx .pt .pth
         .safetensors .ckpt .tflite .gguf .ggml .mlmodel .caffemodel .h5 .hdf5 .keras .joblib .pkl .pickle
         .swo .swp .ds_store .xcuserstate""",
@@ -273,8 +276,8 @@ _FOLDERS = {
 }
 _FOLDER_PAIRS = {name: reason for name, reason in _FOLDERS.items() if "/" in name}
 _BY_ENDING = {ending: reason for reason, endings in _ENDINGS.items() for ending in endings.split()}
-_SECRETS = frozenset(_SECRET_NAMES.split())
-_SECRET_TAILS = tuple(_SECRET_ENDINGS.split())
+_PRIVATE_FILES = frozenset(_PRIVATE_NAMES.split())
+_PRIVATE_TAILS = tuple(_PRIVATE_ENDINGS.split())
 
 
 def rule_for_path(path: str) -> Rule | None:
@@ -297,10 +300,10 @@ def _secret_rule(path: str, name: str) -> Rule | None:
     lowered = name.lower()
     if _ENV_FILE.match(lowered):
         return None if _TEMPLATE.search(lowered) else Rule(SkipReason.SECRET, ".env*")
-    if name in _SECRETS:
+    if name in _PRIVATE_FILES:
         return Rule(SkipReason.SECRET, name)
-    if lowered.endswith(_SECRET_TAILS) and not _TEMPLATE.search(lowered):
-        return Rule(SkipReason.SECRET, "*" + next(tail for tail in _SECRET_TAILS if lowered.endswith(tail)))
+    if lowered.endswith(_PRIVATE_TAILS) and not _TEMPLATE.search(lowered):
+        return Rule(SkipReason.SECRET, "*" + next(tail for tail in _PRIVATE_TAILS if lowered.endswith(tail)))
     for tail in _SECRET_PATHS:
         if path == tail or path.endswith("/" + tail):
             return Rule(SkipReason.SECRET, tail)

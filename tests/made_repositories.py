@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from repolake.lake import Lake
 from repolake.records import RepositorySpec, ScanReport, Snapshot
 from repolake.scan import scan
-from repolake.settings import Settings
+from repolake.settings import load_settings
 
 AUTHOR = {
     "GIT_AUTHOR_NAME": "Ada",
@@ -93,12 +93,16 @@ def scanned(
     allow_shrink: bool = False,
     run_id: str = "run",
     settings: dict[str, object] | None = None,
-    **spec: Any,
+    name: str | None = None,
+    refs: tuple[str, ...] = (),
+    worktree: bool = False,
+    include: tuple[str, ...] = (),
+    exclude: tuple[str, ...] = (),
 ) -> Scanned:
     """Scan a location into the lake of a data folder."""
-    chosen = Settings(data_dir=data_dir, **(settings or {}))  # type: ignore[arg-type]
+    chosen = load_settings(data_dir=data_dir, **(settings or {}))
     report = scan(
-        RepositorySpec(str(location), **spec),
+        RepositorySpec(str(location), name, refs, worktree, include, exclude),
         ref,
         lake=Lake(data_dir),
         run_id=run_id,

@@ -176,10 +176,13 @@ def test_search_prints_path_lines_symbol_score_and_text(data: Path):
 
 def test_search_json_has_the_result_columns_and_ids_as_strings(data: Path):
     hits = json.loads(repolake("search", "send_invoice", "--data-dir", data, "-k", 2, "--json").stdout)
-    assert list(hits[0]) == (
-        "rank score chunk_id repository ref commit path start_line end_line symbol symbol_kind kind language "
-        "signature text url text_rank text_score vector_rank vector_score"
-    ).split()
+    assert (
+        list(hits[0])
+        == (
+            "rank score chunk_id repository ref commit path start_line end_line symbol symbol_kind kind language "
+            "signature text url text_rank text_score vector_rank vector_score"
+        ).split()
+    )
     assert re.fullmatch(r"\d+", hits[0]["chunk_id"])
     assert [hit["rank"] for hit in hits] == [1, 2]
 
@@ -246,7 +249,12 @@ def test_status_shows_what_the_index_holds(data: Path):
     status = json.loads(repolake("status", "--data-dir", data, "--json").stdout)
     [entry] = status["repositories"]
     [ref] = entry["refs"]
-    assert (entry["repository"], ref["ref"], ref["files_indexed"], ref["files_skipped"]) == ("shop", "main", 4, 1)
+    assert (entry["repository"], ref["ref"], ref["files_indexed"], ref["files_skipped"]) == (
+        "shop",
+        "main",
+        4,
+        1,
+    )
     assert ref["chunks"] > 4
     assert sum(status["skips"].values()) == 1
     assert status["model"] == "minilm"
@@ -264,7 +272,9 @@ def test_status_fails_for_a_stale_repository(data: Path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
-def test_an_interrupted_run_ends_with_one_sentence_and_keeps_the_index(tmp_path: Path, number: signal.Signals):
+def test_an_interrupted_run_ends_with_one_sentence_and_keeps_the_index(
+    tmp_path: Path, number: signal.Signals
+):
     shop = make_repository(tmp_path / "shop")
     data = tmp_path / "data"
     assert repolake("index", shop, "--data-dir", data).returncode == 0

@@ -1,6 +1,8 @@
 """Texts to vectors: those of sentence-transformers, checked, whatever else is in the batch."""
 
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -132,6 +134,24 @@ def test_a_model_that_fails_on_everything_is_an_error_not_a_thousand_failures(tm
     (tmp_path / "m" / "fail_first.log").write_text("100000")
     with pytest.raises(ModelError, match="injected failure"):
         embedder.embed_documents(TEXTS)
+
+
+def test_a_local_model_never_looks_at_the_network(tmp_path: Path):
+    folder = build_dense(tmp_path / "m")
+    code = (
+        "import sys\n"
+        "def forbid(event, arguments):\n"
+        "    if event in {'socket.connect', 'socket.getaddrinfo', 'socket.gethostbyname'}:\n"
+        "        sys.exit(f'{event} {arguments}')\n"
+        "sys.addaudithook(forbid)\n"
+        "from repolake.embedder import load_embedder\n"
+        "from repolake.model_identity import resolve_model\n"
+        "from repolake.settings import Settings\n"
+        "embedder = load_embedder(resolve_model(sys.argv[1]), Settings())\n"
+        "embedder.embed_documents(['one', 'two']), embedder.embed_query('three')"
+    )
+    environment = {"PYTHONPATH": str(Path(__file__).parents[1]), "HOME": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", code, folder], env=environment, check=True, timeout=300)
 
 
 def test_a_static_model_gives_the_vectors_of_sentence_transformers(tmp_path: Path):

@@ -54,7 +54,8 @@ def test_nested_ignore_files_are_obeyed_and_the_line_is_named(tmp_path: Path) ->
 _NAMES = st.sampled_from(["a", "b", "ab", "a.py", "b.py", "c.txt"])
 _PATTERNS = st.lists(
     st.sampled_from(
-        ["a", "/a", "a/", "*.py", "!a.py", "!b.py", "**/b", "a/**", "a/*", "!a/b", "/a/b.py", "[ab]", "!ab/", "*",
+        ["a", "/a", "a/", "*.py", "!a.py", "!b.py", "**/b", "a/**", "a/*", "!a/b", "/a/b.py", "[ab]", "!ab/",
+         "*",
          "!*/", "a?", "#a", r"\!a", " a", "b/ ", "a/**/b.py"]
     ),
     max_size=5,

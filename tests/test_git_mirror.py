@@ -75,7 +75,7 @@ def test_a_remote_that_fails_is_an_error_with_the_reason_and_the_old_mirror_stay
     url = f"file://{origin}"
     scanned(url, tmp_path / "data", run_id="one")
     origin.rename(tmp_path / "moved")
-    with pytest.raises(GitError, match="does not appear to be a git repository|not exist"):
+    with pytest.raises(GitError, match=r"does not appear to be a git repository|not exist"):
         scanned(url, tmp_path / "data", run_id="two")
     (tmp_path / "moved").rename(origin)
     assert scanned(url, tmp_path / "data", run_id="three").indexed == {"a.py"}

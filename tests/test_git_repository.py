@@ -175,7 +175,7 @@ def test_a_broken_object_fails_alone(tmp_path: Path) -> None:
 def test_a_repository_of_another_user_is_read_without_touching_any_configuration(tmp_path: Path) -> None:
     repository = make_repository(tmp_path / "own", FILES)
     for folder, _, names in os.walk(repository):
-        for name in [folder, *(os.path.join(folder, name) for name in names)]:
+        for name in [folder, *(f"{folder}/{name}" for name in names)]:
             os.chown(name, 12345, 12345)
     assert scanned(repository, tmp_path / "data").indexed == {"a.py", "pkg/b.py"}
     assert scanned(repository, tmp_path / "data", worktree=True).indexed == {"a.py", "pkg/b.py"}
@@ -226,7 +226,7 @@ def test_names_that_are_not_utf8_or_hold_anything_else_stay_apart_and_readable(t
     names += ["e\u0301.py".encode(), "\u00e9.py".encode(), rb"back\slash.py", b"[ab]*.py", b"sp ace .py"]
     repository = make_repository(tmp_path / "own", {})
     for number, name in enumerate(names):
-        Path(os.fsdecode(os.path.join(os.fsencode(repository), name))).write_bytes(b"X = %d\n" % number)
+        (repository / os.fsdecode(name)).write_bytes(b"X = %d\n" % number)
     commit(repository, "names")
     for worktree in (False, True):
         result = scanned(repository, tmp_path / "data", worktree=worktree)

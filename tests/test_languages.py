@@ -11,15 +11,22 @@ from repolake.languages import language_of
     ("path", "language"),
     [
         ("a.py", "python"), ("a.pyi", "python"), ("A.PY", "python"), ("a.ts", "typescript"), ("a.tsx", "tsx"),
-        ("a.jsx", "javascript"), ("a.mjs", "javascript"), ("a.java", "java"), ("a.kt", "kotlin"), ("a.go", "go"),
-        ("a.rs", "rust"), ("a.c", "c"), ("a.cc", "cpp"), ("a.hpp", "cpp"), ("a.cs", "csharp"), ("a.rb", "ruby"),
-        ("Rakefile", "ruby"), ("x/Gemfile", "ruby"), ("a.php", "php"), ("a.swift", "swift"), ("a.scala", "scala"),
+        ("a.jsx", "javascript"), ("a.mjs", "javascript"), ("a.java", "java"), ("a.kt", "kotlin"),
+        ("a.go", "go"),
+        ("a.rs", "rust"), ("a.c", "c"), ("a.cc", "cpp"), ("a.hpp", "cpp"), ("a.cs", "csharp"),
+        ("a.rb", "ruby"),
+        ("Rakefile", "ruby"), ("x/Gemfile", "ruby"), ("a.php", "php"), ("a.swift", "swift"),
+        ("a.scala", "scala"),
         ("a.sh", "bash"), (".bashrc", "bash"), ("a.sql", "sql"), ("a.html", "html"), ("a.css", "css"),
-        ("a.json", "json"), (".eslintrc", "json"), ("a.yml", "yaml"), ("pyproject.toml", "toml"), ("Pipfile", "toml"),
-        ("README.md", "markdown"), ("a.rst", "rst"), ("README", "text"), ("LICENSE", "text"), ("a.txt", "text"),
+        ("a.json", "json"), (".eslintrc", "json"), ("a.yml", "yaml"), ("pyproject.toml", "toml"),
+        ("Pipfile", "toml"),
+        ("README.md", "markdown"), ("a.rst", "rst"), ("README", "text"), ("LICENSE", "text"),
+        ("a.txt", "text"),
         ("Dockerfile", "dockerfile"), ("Dockerfile.prod", "dockerfile"), ("Makefile", "make"),
-        ("CMakeLists.txt", "cmake"), ("nb.ipynb", "python"), ("x.blade.php", "template"), ("a.erb", "template"),
-        ("config.yaml.in", "yaml"), ("a.unknown", "text"), ("noending", "text"), (".hidden", "text"), ("a.", "text"),
+        ("CMakeLists.txt", "cmake"), ("nb.ipynb", "python"), ("x.blade.php", "template"),
+        ("a.erb", "template"),
+        ("config.yaml.in", "yaml"), ("a.unknown", "text"), ("noending", "text"), (".hidden", "text"),
+        ("a.", "text"),
     ],
 )  # fmt: skip
 def test_a_name_tells_the_language(path: str, language: str) -> None:
@@ -29,9 +36,11 @@ def test_a_name_tells_the_language(path: str, language: str) -> None:
 @pytest.mark.parametrize(
     ("first_line", "language"),
     [
-        (b"#!/usr/bin/env python3\n", "python"), (b"#!/usr/bin/python2.7 -u\n", "python"), (b"#!/bin/sh\n", "bash"),
+        (b"#!/usr/bin/env python3\n", "python"), (b"#!/usr/bin/python2.7 -u\n", "python"),
+        (b"#!/bin/sh\n", "bash"),
         (b"#! /bin/bash -e\n", "bash"), (b"#!/usr/bin/env -S node --flag\n", "javascript"),
-        (b"#!/usr/bin/env ruby\n", "ruby"), (b"#!/usr/bin/env A=1 perl\n", "perl"), (b"#!/usr/bin/env pwsh\n", "powershell"),
+        (b"#!/usr/bin/env ruby\n", "ruby"), (b"#!/usr/bin/env A=1 perl\n", "perl"),
+        (b"#!/usr/bin/env pwsh\n", "powershell"),
         (b"#!/usr/bin/unknown\n", "text"), (b"no shebang", "text"), (b"\xef\xbb\xbf#!/bin/sh\n", "bash"),
     ],
 )  # fmt: skip

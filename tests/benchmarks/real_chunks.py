@@ -41,9 +41,7 @@ def chunk_folder(folder: Path, model: ModelIdentity, settings: Settings) -> tupl
         chunker=Chunker.AST,
         settings=settings,
     )
-    print(
-        f"{folder}: {scanned.files_indexed} files, {report.chunks_new} new chunks, {report.seconds:.0f} s to cut"
-    )
+    print(f"{folder}: {scanned.files_indexed} files, {report.chunks_new} new chunks", flush=True)
     return lake, scanned.snapshot, fingerprint
 
 
