@@ -74,7 +74,7 @@ def _flat(table: pa.Table) -> pa.Table:
 
 def run_interactive(session: Index, console: Console) -> None:
     """Ask for statements until end of input; an error is shown and the next statement asked for."""
-    import readline  # noqa: F401, PLC0415  # gives input() history and line editing
+    import readline  # noqa: F401  # gives input() history and line editing
 
     console.print(HELP, style="dim")
     lines: list[str] = []

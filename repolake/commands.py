@@ -1,6 +1,6 @@
 """The commands of the command line. What takes long to import is imported by the command that needs it."""
 
-# ruff: noqa: PLC0415  # `repolake --help` answers at once only because of the imports inside the commands
+# `repolake --help` answers at once only because of the imports inside the commands
 
 from __future__ import annotations
 

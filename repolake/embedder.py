@@ -169,7 +169,7 @@ class _StaticEncoder:
     """A table of token vectors: no torch, no precision to choose."""
 
     def __init__(self, identity: ModelIdentity) -> None:
-        from repolake.static_model import StaticModel  # noqa: PLC0415  # transformers need none
+        from repolake.static_model import StaticModel  # transformers need none
 
         self._model = StaticModel.load(identity.path)
 
@@ -184,15 +184,15 @@ class _TransformerEncoder:
     """A sentence-transformers model of any kind on PyTorch."""
 
     def __init__(self, identity: ModelIdentity, threads: int) -> None:
-        import torch  # noqa: PLC0415  # five seconds and 950 MB: only when there is something to encode
+        import torch  # five seconds and 950 MB: only when there is something to encode
 
         torch.set_num_threads(threads)
         self._identity = identity
         self._model = self._load()
 
     def _load(self) -> SentenceTransformer:
-        from sentence_transformers import SentenceTransformer  # noqa: PLC0415
-        from transformers.utils import logging  # noqa: PLC0415
+        from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging
 
         logging.disable_progress_bar()  # type: ignore[no-untyped-call]
         identity = self._identity
@@ -243,7 +243,7 @@ class _TransformerEncoder:
         self._model = self._load()
 
     def _reduced_dtype(self) -> torch.dtype | None:
-        import torch  # noqa: PLC0415
+        import torch
 
         parameter = next(self._model[0].parameters(), None)
         if parameter is None or parameter.dtype != torch.float32:

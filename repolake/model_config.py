@@ -141,7 +141,7 @@ def _pooling_modes(config: dict[str, Any]) -> list[str]:
 
 
 def _table_width(name: str, folder: Path) -> int:
-    from safetensors import safe_open  # noqa: PLC0415  # only static models need it
+    from safetensors import safe_open  # only static models need it
 
     path = folder / "model.safetensors"
     if not path.is_file():

@@ -153,6 +153,6 @@ def _short_name(name: str) -> str:
 def _token_count(tokenizer_file: Path, text: str) -> int:
     if not text:
         return 0
-    from tokenizers import Tokenizer  # noqa: PLC0415  # most models have no prompt to count
+    from tokenizers import Tokenizer  # most models have no prompt to count
 
     return len(Tokenizer.from_file(str(tokenizer_file)).encode(text, add_special_tokens=False).ids)

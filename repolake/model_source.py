@@ -86,8 +86,8 @@ def _bundled_fast() -> Path:
 
 def _cached(hub_name: str, revision: str | None) -> Path | None:
     # huggingface_hub takes a quarter of a second to import, so it is left alone until a name needs it.
-    from huggingface_hub import snapshot_download  # noqa: PLC0415
-    from huggingface_hub.errors import LocalEntryNotFoundError  # noqa: PLC0415
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import LocalEntryNotFoundError
 
     try:
         folder = Path(snapshot_download(hub_name, revision=revision, local_files_only=True))
@@ -98,8 +98,8 @@ def _cached(hub_name: str, revision: str | None) -> Path | None:
 
 
 def _download(hub_name: str, revision: str | None) -> Path:
-    from huggingface_hub import snapshot_download  # noqa: PLC0415
-    from huggingface_hub.errors import (  # noqa: PLC0415
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import (
         GatedRepoError,
         HfHubHTTPError,
         LocalEntryNotFoundError,

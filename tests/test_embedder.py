@@ -28,7 +28,7 @@ def minilm() -> Embedder:
 
 
 def test_vectors_are_those_of_sentence_transformers_at_unit_length(minilm: Embedder):
-    from sentence_transformers import SentenceTransformer  # noqa: PLC0415  # five seconds
+    from sentence_transformers import SentenceTransformer  # five seconds
 
     plain = SentenceTransformer(minilm.identity.path, device="cpu").encode(TEXTS, show_progress_bar=False)
     vectors = minilm.embed_documents(TEXTS).vectors
@@ -155,7 +155,7 @@ def test_a_local_model_never_looks_at_the_network(tmp_path: Path):
 
 
 def test_a_static_model_gives_the_vectors_of_sentence_transformers(tmp_path: Path):
-    from sentence_transformers import SentenceTransformer  # noqa: PLC0415
+    from sentence_transformers import SentenceTransformer
 
     folder = build_static(tmp_path / "m", prompts={"query": "query : ", "document": "passage : "})
     embedder = load_embedder(resolve_model(str(folder)), Settings())

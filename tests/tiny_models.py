@@ -92,9 +92,9 @@ def build_dense(
     prompts: dict[str, str] | None = None,
 ) -> Path:
     """Save a two-layer BERT with pooling; return its folder."""
-    import torch  # noqa: PLC0415  # five seconds, and most tests need no transformer
-    from transformers import BertConfig, BertModel  # noqa: PLC0415
-    from transformers.utils import logging as transformers_logging  # noqa: PLC0415
+    import torch  # five seconds, and most tests need no transformer
+    from transformers import BertConfig, BertModel
+    from transformers.utils import logging as transformers_logging
 
     folder.mkdir(parents=True)
     torch.manual_seed(seed)

@@ -48,7 +48,7 @@ def our_road() -> Road:
 
 
 def plain_road() -> Road:
-    from sentence_transformers import SentenceTransformer  # noqa: PLC0415
+    from sentence_transformers import SentenceTransformer
 
     model = SentenceTransformer(resolve_model("minilm").path, device="cpu")
 
