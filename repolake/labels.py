@@ -1,9 +1,9 @@
 """Labelled queries: one JSON object a line, each with the targets that answer it.
 
 Keys: `query` and `targets` (each with `path`, and `symbol` and/or `start_line` and `end_line`, and `grade`),
-or a single target as `path`, `symbol`, `start_line`, `end_line` of the row itself; optional `id`, `repository`
-or `corpus` (the search is limited to it), `path_prefix` (the search is limited to this folder), `category`, `language`,
-`symbol_in_query`, `split`.
+or a single target as `path`, `symbol`, `start_line`, `end_line` of the row itself. Optional: `id`;
+`repository` or `corpus` (the search is limited to it); `path_prefix` (the search is limited to this folder);
+`category`, `language`, `symbol_in_query`, `split`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,102 @@
+"""Evaluation of a real index: labels resolved, variants built beside it, a gate that fails."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from repositories import commit, make_repository
+
+from repolake import pipeline
+from repolake.database import published_path
+from repolake.errors import IndexMissingError
+from repolake.evaluate import Grid, evaluate
+from repolake.evaluations import Evaluation
+from repolake.lake import Lake
+from repolake.progress import SilentProgress
+from repolake.records import Chunker, RepositorySpec, SearchMode
+from repolake.settings import Settings
+
+# Two methods that do not fit one window together, so that windows cut the second one.
+LEDGER = (
+    "class Ledger:\n"
+    "    def open_account(self, owner):\n"
+    + "".join(f"        self.step_{i} = owner.prepare_{i}(self, {i})\n" for i in range(12))
+    + "\n    def settle_debt(self, debtor):\n"
+    + "".join(f"        self.paid_{i} = debtor.repay_{i}(self, {i})\n" for i in range(12))
+)
+SETTLE = {"id": "settle", "query": "settle the debt", "path": "ledger.py", "symbol": "Ledger.settle_debt"}
+GONE = {"id": "gone", "query": "bankruptcy", "path": "ledger.py", "symbol": "Ledger.go_bankrupt"}
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    folder = tmp_path_factory.mktemp("evaluate")
+    repository = make_repository(
+        folder / "bank", {"ledger.py": LEDGER, "greet.py": "def hello():\n    pass\n"}
+    )
+    settings = Settings(data_dir=folder / "data", model="minilm")
+    pipeline.index([RepositorySpec(str(repository), name="bank")], settings=settings)
+    # The branch has moved on since: an evaluation is about what is published.
+    commit(repository, {"ledger.py": None})
+    return settings
+
+
+def run(settings: Settings, tmp_path: Path, *labels: dict[str, object], **grid: object) -> Evaluation:
+    file = tmp_path / "labels.jsonl"
+    file.write_text("".join(json.dumps(label) + "\n" for label in labels))
+    return evaluate(file, Grid(**grid), settings=settings, progress=SilentProgress())  # type: ignore[arg-type]
+
+
+def test_syntax_keeps_a_method_whole_where_windows_of_the_same_budget_cut_it(settings, tmp_path):
+    found = run(
+        settings,
+        tmp_path,
+        SETTLE,
+        modes=(SearchMode.TEXT,),
+        chunkers=(Chunker.AST, Chunker.FIXED),
+        chunk_tokens=(256,),
+    )
+    ast, fixed = found.results
+    assert (ast.variant.chunker, fixed.variant.chunker) == (Chunker.AST, Chunker.FIXED)
+    assert ast.queries[0].metrics["touched@1"] == fixed.queries[0].metrics["touched@1"] == 1.0
+    assert (ast.queries[0].metrics["whole@5"], fixed.queries[0].metrics["whole@5"]) == (1.0, 0.0)
+    assert ast.lengths is not None
+    assert ast.lengths.over_limit_count == 0
+    assert ast.lengths.max_tokens <= 256
+
+
+def test_a_label_that_no_longer_resolves_is_reported_and_counts_as_not_found(settings, tmp_path):
+    found = run(settings, tmp_path, SETTLE, GONE, modes=(SearchMode.TEXT,))
+    assert found.unresolved == ("gone: ledger.py :: Ledger.go_bankrupt is not in the index",)
+    by_id = {query.query_id: query.metrics for query in found.results[0].queries}
+    assert by_id["settle"]["recall@10"] == 1.0
+    assert by_id["gone"]["recall@10"] == 0.0
+
+
+def test_the_published_index_and_its_manifests_stay_as_they_were(settings, tmp_path):
+    before = published_path(settings.data_dir), len(Lake(settings.data_dir).manifests())
+    run(settings, tmp_path, SETTLE, modes=(SearchMode.TEXT,), chunkers=(Chunker.FIXED,))
+    assert (published_path(settings.data_dir), len(Lake(settings.data_dir).manifests())) == before
+
+
+def test_a_side_index_shares_the_chunks_and_vectors_of_the_lake(settings, tmp_path):
+    run(settings, tmp_path, SETTLE)
+    before = {path.name for path in Lake(settings.data_dir).root.rglob("*.parquet")}
+    run(settings, tmp_path, SETTLE)
+    assert {path.name for path in Lake(settings.data_dir).root.rglob("*.parquet")} == before
+
+
+def test_nothing_indexed_is_said(tmp_path):
+    with pytest.raises(IndexMissingError, match="run `repolake index"):
+        run(Settings(data_dir=tmp_path / "none"), tmp_path, SETTLE)
+
+
+def test_whether_the_symbol_stands_in_the_query_is_found_by_whole_words(settings, tmp_path):
+    named = {**SETTLE, "id": "named", "query": "where is settle_debt called"}
+    found = run(settings, tmp_path, SETTLE, named, modes=(SearchMode.TEXT,))
+    assert {query.query_id: query.symbol_in_query for query in found.results[0].queries} == {
+        "settle": False,
+        "named": True,
+    }
