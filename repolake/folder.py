@@ -18,11 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
-<<<<<<< HEAD
-from typing import Self
-=======
 from typing import IO, Self
->>>>>>> scan
 
 from repolake.entries import Entry
 from repolake.errors import FileUnreadableError, GitError, SourceError
