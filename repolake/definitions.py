@@ -130,6 +130,8 @@ def _definition(
         return None
     if kind in {"class", "type"}:
         kind = _keyword_kind(inner, kind)
+    if kind == "function" and "." in name and grammar.name_paths.get(inner.type) == ("declarator",):
+        kind = "method"  # C++'s `void Cart::clear()` outside its class
     start = _signature_start(outer, inner)
     if body is not None:
         end = _before(value, body)

@@ -35,7 +35,7 @@ def _tasks(
     for index in range(first, last):
         if not starts or headings[index].level <= headings[starts[-1]].level:
             starts.append(index)
-    ends = [*starts[1:], last]
+    ends = [*starts[1:], last][: len(starts)]
     return [
         (start, stop, headings[stop].start if stop < last else end, parent)
         for start, stop in zip(reversed(starts), reversed(ends), strict=True)
