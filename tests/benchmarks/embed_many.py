@@ -3,8 +3,8 @@
     PYTHONPATH=. python tests/benchmarks/embed_many.py FOLDER [COUNT] [MODEL]
 
 Cuts FOLDER, repeats its chunks under new blobs with a comment of their own until there are COUNT, embeds
-them, embeds again with nothing changed, and again after 1 % of the blobs got new texts. Prints the rate, and the
-resident memory at every tenth of the way: it must stay flat.
+them, embeds again with nothing changed, and again after 1 % of the blobs got new texts. Prints the rate, and
+the resident memory at every tenth of the way: it must stay flat.
 """
 
 from __future__ import annotations
@@ -95,7 +95,8 @@ def main() -> None:
             print(
                 f"{name}: {report.embeddings_new} new, {report.embeddings_reused} reused "
                 f"in {report.seconds:.1f} s ({time.process_time() - spent:.1f} s of processor), "
-                f"{report.embeddings_new / report.seconds:.0f}/s; MiB by tenths: {list(progress.seen.values())}",
+                f"{report.embeddings_new / report.seconds:.0f}/s; "
+                f"MiB by tenths: {list(progress.seen.values())}",
                 flush=True,
             )
 
