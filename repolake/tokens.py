@@ -17,7 +17,8 @@ from pathlib import Path
 from tokenizers import Encoding, Tokenizer
 
 WORD = re.compile(r"[A-Za-z0-9]+|[^\sA-Za-z0-9]")
-GAP = re.compile(r"[ \t\r\f\v]")
+SPACES = frozenset(b" \t\r\n")  # form feeds are control characters to BERT, and vanish
+GAP = re.compile(r"[ \t\r]")
 REMEMBERED_WORD_LENGTH = 40  # longer words are hashes and data, which do not come back
 REMEMBERED_WORDS = 1_000_000
 LONGEST_MARGIN = 200
@@ -203,7 +204,7 @@ class TextTokens:
 
     def is_word_start(self, place: int) -> bool:
         """Whether a cut before this byte changes no count."""
-        if place == 0 or place >= len(self.data) or self.data[place - 1 : place].isspace():
+        if place == 0 or place >= len(self.data) or self.data[place - 1] in SPACES:
             return True
         starts = self.words_in(self.line_of(place))[0]
         found = bisect_left(starts, place)
