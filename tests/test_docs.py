@@ -81,7 +81,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def masked(text: str) -> list[list[str]]:
     """Return the words of each line with their digits masked: counts and lines depend on Python's version."""
-    return [re.sub(r"\d[\d.,]*", "0", line).split() for line in text.splitlines() if line.strip(" -│┌┐└┘├┤┬┴┼─")]
+    return [
+        re.sub(r"\d[\d.,]*", "0", line).split() for line in text.splitlines() if line.strip(" -│┌┐└┘├┤┬┴┼─")
+    ]
 
 
 def test_the_readme_examples_give_what_it_shows(folder: Path):
@@ -94,11 +96,21 @@ def test_the_readme_examples_give_what_it_shows(folder: Path):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, expected = part.partition("\n")
             result = subprocess.run(
-                ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, check=True
+                ["bash", "-c", command],
+                cwd=folder,
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=True,
             )
             assert masked(result.stdout) == masked(expected), command
     [program] = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     result = subprocess.run(
-        [sys.executable, "-c", program], cwd=folder, env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", program],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert len(result.stdout.splitlines()) == 3

@@ -15,7 +15,16 @@ ROOT = Path(__file__).parent.parent
 
 def test_the_wheel_holds_the_package_alone_and_runs_from_elsewhere(tmp_path: Path):
     subprocess.run(
-        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path / "dist"), str(ROOT)],
+        [
+            sys.executable,
+            "-m",
+            "build",
+            "--wheel",
+            "--no-isolation",
+            "--outdir",
+            str(tmp_path / "dist"),
+            str(ROOT),
+        ],
         check=True,
         capture_output=True,
     )
