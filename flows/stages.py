@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, ParamSpec, TypeVar
 
 from prefect import Task, get_run_logger
@@ -27,27 +26,25 @@ class PrefectExecutor:
     """Submits each stage call as one task run.
 
     Nothing is cached: content hashes are the one truth about what is done. Only errors that call
-    themselves transient are tried again.
+    themselves transient are tried again, after `first_retry_seconds`, twice that, and so on.
     """
+
+    def __init__(self, first_retry_seconds: float = FIRST_RETRY_SECONDS) -> None:
+        self._first_retry_seconds = first_retry_seconds
 
     def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> PrefectFuture[T]:
         """Start a task run; its arguments are handed over as they are, without a search for futures."""
+        task = Task(
+            function,
+            name=getattr(function, "__name__", str(function)),
+            cache_policy=NO_CACHE,
+            persist_result=False,
+            retries=RETRIES,
+            retry_delay_seconds=exponential_backoff(self._first_retry_seconds),
+            retry_condition_fn=is_transient,
+        )
         quoted = {name: quote(argument) for name, argument in kwargs.items()}
-        return stage_task(function).submit(*(quote(argument) for argument in args), **quoted)
-
-
-@lru_cache
-def stage_task(function: Callable[..., Any]) -> Task[..., Any]:
-    """Return the task of a stage function, named after it."""
-    return Task(
-        function,
-        name=function.__name__,
-        cache_policy=NO_CACHE,
-        persist_result=False,
-        retries=RETRIES,
-        retry_delay_seconds=exponential_backoff(FIRST_RETRY_SECONDS),
-        retry_condition_fn=is_transient,
-    )
+        return task.submit(*(quote(argument) for argument in args), **quoted)
 
 
 def is_transient(_task: Task[..., Any], _run: TaskRun, state: State[Any]) -> bool:

@@ -152,6 +152,49 @@ def remove(
 
 
 @app.command()
+def plan(
+    *,
+    location: Annotated[str, typer.Argument(metavar="PATH", help="A repository or folder.")],
+    ref: Annotated[str | None, typer.Option("--ref", help="Branch, tag or commit.")] = None,
+    worktree: Annotated[bool, typer.Option("--worktree", help="Read the files on disk.")] = False,
+    why: Annotated[
+        str | None, typer.Option("--why", metavar="FILE", help="Name the rule that decides about this path.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="NAME", help="The model to estimate for.")
+    ] = None,
+    data_dir: DataDir = None,
+    json: Json = False,
+) -> None:
+    """Show what would be indexed and skipped, by rule, with estimated chunks, tokens and time."""
+    from repolake.cli_output import print_json
+    from repolake.cli_plan import plan_json, print_path, print_plan
+    from repolake.cli_progress import terminal_progress
+    from repolake.model_identity import model_from_settings
+    from repolake.plan import plan as plan_run
+    from repolake.status import tokens_per_second
+
+    settings = _settings(data_dir, model=model)
+    identity = model_from_settings(settings)
+    with terminal_progress(_console(stderr=True)) as progress:
+        found = plan_run(
+            RepositorySpec(location, worktree=worktree),
+            ref,
+            settings,
+            budget=identity.token_budget(settings.chunk_tokens),
+            tokens_per_second=tokens_per_second(settings.data_dir, identity.model_id),
+            progress=progress,
+        )
+    if why is not None:
+        decision = found.why(why)
+        print_json(asdict(decision)) if json else print_path(decision, _console())
+    elif json:
+        print_json(plan_json(found))
+    else:
+        print_plan(found, _console())
+
+
+@app.command()
 def search(
     *,
     query: Annotated[str, typer.Argument(help="Words, an identifier, or a description of behaviour.")],

@@ -157,10 +157,9 @@ def _shape_rule(text: str, language: str) -> Rule | None:
         return Rule(SkipReason.DATA, f"{language} over {MAX_DATA_LENGTH} characters")
     if len(text) < _MINIFIED_LEAST_LENGTH:
         return None
-    lengths = [len(line) for line in text.split("\n")]
     limit = _MINIFIED_LINE if language in _SHAPED else MAX_LINE_LENGTH
-    if language not in _PROSE and max(lengths) > limit:
-        long = sum(length for length in lengths if length > limit)
+    if language not in _PROSE and len(text) > limit:
+        long = sum(length for length in map(len, text.split("\n")) if length > limit)
         if long > (_MINIFIED_SHARE if language in _SHAPED else _LONG_LINE_SHARE) * len(text):
             return Rule(SkipReason.MINIFIED, f"most text in lines over {limit} characters")
     if language == "text":

@@ -50,7 +50,7 @@ class Definition:
 def find_definition(node: Node, grammar: Grammar) -> Definition | None:
     """Return what `node`, perhaps through wrappers, defines; None for anything else."""
     outer = node
-    for _ in range(WRAPPERS_DEEP):
+    for _ in range(WRAPPERS_DEEP if node.type in grammar.candidates else 0):
         kind = grammar.definitions.get(node.type)
         if kind is None and node.type == "call" and grammar.calls:
             kind = _called_kind(node, grammar)

@@ -45,11 +45,12 @@ class IgnoreChecker:
         if repository is None:
             configuration["core.excludesFile"] = os.devnull
         self._location = str(root)
+        # `--no-index`: git would go through its whole index for each name; `_Tracked` knows it as a set.
         # A file, not a pipe: nobody reads along, and a full pipe would stop git.
         self._errors: IO[bytes] = self._stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
         self._process: subprocess.Popen[bytes] = start_git(
             [f"--git-dir={git_dir}", f"--work-tree={root}", "-C", str(root),
-             "check-ignore", "-v", "-n", "-z", "--stdin"],
+             "check-ignore", "--no-index", "-v", "-n", "-z", "--stdin"],
             str(root),
             variables=environment(
                 configuration=configuration, has_user_configuration=repository is not None

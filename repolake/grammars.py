@@ -6,7 +6,7 @@ Names are node types and field names of each grammar's node-types.json. A new la
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 CLASS_LIKE = frozenset(
     "class interface enum struct trait object protocol record union module impl extension namespace actor"
@@ -58,6 +58,13 @@ class Grammar:
     calls: Mapping[str, str] = field(default_factory=dict)
     # whether neighbours of one name are clauses of one definition
     has_clauses: bool = False
+    # all node types that can lead to a definition; derived
+    candidates: frozenset[str] = field(init=False, default=frozenset())
+
+    def __post_init__(self) -> None:
+        called = {"call"} if self.calls else set()
+        names = called.union(self.definitions, self.bindings, self.wrappers, self.function_values)
+        object.__setattr__(self, "candidates", frozenset(names))
 
 
 _PYTHON_BLOCKS = _set(
@@ -123,7 +130,7 @@ TYPESCRIPT = Grammar(
     bindings={**_SCRIPT_BINDINGS, "public_field_definition": ("name", "value")},
     function_values=_SCRIPT_VALUES,
 )
-TSX = Grammar(**{**vars(TYPESCRIPT), "function": "language_tsx"})
+TSX = replace(TYPESCRIPT, function="language_tsx")
 
 JAVA = Grammar(
     package="tree_sitter_java",

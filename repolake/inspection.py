@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from repolake.checkout import Checkout
-from repolake.decisions import Decider, Decision
+from repolake.decisions import Decider, Decision, Undecided
 from repolake.entries import Entry
 from repolake.errors import SourceError
 from repolake.folder import blob_id
@@ -61,19 +61,27 @@ class Inspection:
 
     def _decide(self, source: FileSource, entries: list[Entry], known: Known) -> Iterator[Inspected]:
         decided = [self._without_reading(entry, known) for entry in entries]
-        unread = [(e.path, e.blob) for e, decision in zip(entries, decided, strict=True) if decision is None]
+        unread = [
+            (entry.path, entry.blob)
+            for entry, outcome in zip(entries, decided, strict=True)
+            if isinstance(outcome, Undecided)
+        ]
         contents = source.read_many(unread)
-        for entry, decision in zip(entries, decided, strict=True):
-            if decision is not None:
-                yield Inspected(entry, decision)
+        for entry, outcome in zip(entries, decided, strict=True):
+            if isinstance(outcome, Decision):
+                yield Inspected(entry, outcome)
             else:
-                yield self._by_content(entry, next(contents), known)
+                yield self._by_content(entry, outcome, next(contents), known)
 
-    def _without_reading(self, entry: Entry, known: Known) -> Decision | None:
-        by_name = self.decider.by_name(entry)
-        return by_name or (known.get((entry.path, entry.blob)) if entry.blob is not None else None)
+    def _without_reading(self, entry: Entry, known: Known) -> Decision | Undecided:
+        outcome = self.decider.by_name(entry)
+        if isinstance(outcome, Undecided) and entry.blob is not None:
+            return known.get((entry.path, entry.blob), outcome)
+        return outcome
 
-    def _by_content(self, entry: Entry, data: bytes | SourceError, known: Known) -> Inspected:
+    def _by_content(
+        self, entry: Entry, standing: Undecided, data: bytes | SourceError, known: Known
+    ) -> Inspected:
         if isinstance(data, SourceError):
             return Inspected(entry, Decision(error=data.reason))
         if entry.blob is None:
@@ -81,7 +89,7 @@ class Inspection:
             blob = blob_id(data, is_sha256=git is not None and git.is_sha256)
             entry = replace(entry, blob=blob, size_bytes=len(data))
         found = known.get((entry.path, entry.blob or ""))
-        return Inspected(entry, found or self.decider.by_content(entry, data), data)
+        return Inspected(entry, found or self.decider.by_content(entry, standing, data), data)
 
 
 def inspect(checkout: Checkout, spec: RepositorySpec, settings: Settings) -> Inspection:

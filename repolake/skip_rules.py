@@ -268,6 +268,8 @@ _PATTERNS = tuple(
     for pattern, name in rows
 )
 
+# Most paths match none: one search tells.
+_ANY_PATTERN = re.compile("|".join(f"(?:{pattern.pattern})" for _, pattern, _ in _PATTERNS), re.IGNORECASE)
 
 _FOLDERS = {
     ".repolake": SkipReason.DATA_DIR,
@@ -348,6 +350,8 @@ def _bundle_rule(folder: str, name: str) -> Rule | None:
 
 
 def _pattern_rule(path: str) -> Rule | None:
+    if not _ANY_PATTERN.search(path):
+        return None
     for reason, pattern, name in _PATTERNS:
         if pattern.search(path):
             return Rule(reason, name)

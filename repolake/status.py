@@ -140,6 +140,19 @@ def read_status(data_dir: Path, now: datetime | None = None) -> Status:
     )
 
 
+def tokens_per_second(data_dir: Path, model_id: str) -> float | None:
+    """Return how fast a model embedded in the newest run of this data folder that used it, if any did."""
+    for manifest in reversed(Lake(data_dir).manifests()):
+        if manifest.model["model_id"] != model_id:
+            continue
+        stages = [entry for entry in manifest.stages if entry.stage is Stage.EMBED]
+        seconds = sum(entry.seconds for entry in stages)
+        tokens = sum(entry.counts.get("token_count", 0) for entry in stages)
+        if tokens and seconds:
+            return tokens / seconds
+    return None
+
+
 def _run_status(manifest: Manifest) -> RunStatus:
     end = manifest.finished_at
     return RunStatus(

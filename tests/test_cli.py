@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import duckdb
-import polars
+import polars as pl
 import pytest
 from repositories import SHOP, commit, make_repository
 
@@ -179,8 +179,8 @@ def test_search_json_has_the_result_columns_and_ids_as_strings(data: Path):
     assert (
         list(hits[0])
         == (
-            "rank score chunk_id repository ref commit path start_line end_line symbol symbol_kind kind language "
-            "signature text url text_rank text_score vector_rank vector_score"
+            "rank score chunk_id repository ref commit path start_line end_line symbol symbol_kind kind "
+            "language signature text url text_rank text_score vector_rank vector_score"
         ).split()
     )
     assert re.fullmatch(r"\d+", hits[0]["chunk_id"])
@@ -217,7 +217,7 @@ def test_sql_writes_every_format(data: Path, tmp_path: Path):
     assert csv.splitlines()[0] == '"path","chunks"'
     file = tmp_path / "out.parquet"
     assert repolake("sql", query, "--data-dir", data, "-o", file).returncode == 0
-    assert polars.read_parquet(file).rows() == expected
+    assert pl.read_parquet(file).rows() == expected
 
 
 def test_sql_reads_a_statement_from_standard_input(data: Path):
