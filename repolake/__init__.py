@@ -14,7 +14,7 @@ __all__ = ["__version__", "open_index"]
 def __getattr__(name: str) -> object:
     """Import `open_index` when it is asked for: DuckDB and Arrow take a while."""
     if name == "open_index":
-        from repolake.search import open_index  # noqa: PLC0415
+        from repolake.search import open_index
 
         return open_index
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

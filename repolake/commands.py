@@ -174,9 +174,9 @@ def plan(
     from repolake.plan import plan as plan_run
     from repolake.status import tokens_per_second
 
-    settings = _settings(data_dir, model=model)
+    settings = make_settings(data_dir, model=model)
     identity = model_from_settings(settings)
-    with terminal_progress(_console(stderr=True)) as progress:
+    with terminal_progress(make_console(stderr=True)) as progress:
         found = plan_run(
             RepositorySpec(location, worktree=worktree),
             ref,
@@ -187,11 +187,11 @@ def plan(
         )
     if why is not None:
         decision = found.why(why)
-        print_json(asdict(decision)) if json else print_path(decision, _console())
+        print_json(asdict(decision)) if json else print_path(decision, make_console())
     elif json:
         print_json(plan_json(found))
     else:
-        print_plan(found, _console())
+        print_plan(found, make_console())
 
 
 @app.command()

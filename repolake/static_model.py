@@ -1,7 +1,7 @@
 """Encode texts with a static model, a table of token vectors, using nothing but tokenizers and numpy.
 
-A static model (sentence-transformers' StaticEmbedding, model2vec) gives a text the mean of its tokens' vectors. It reads
-texts of any length, needs no torch and no GPU, and encodes thousands of chunks a second.
+A static model (sentence-transformers' StaticEmbedding, model2vec) gives a text the mean of its tokens'
+vectors. It reads texts of any length, needs no torch and no GPU, and encodes thousands of chunks a second.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class StaticModel:
 
 
 def _module_folder(folder: Path) -> Path:
-    """Return the folder of the StaticEmbedding module: the model's own, or the one that modules.json names."""
+    """Return the folder of the StaticEmbedding module: the model's, or the one in modules.json."""
     modules_file = folder / "modules.json"
     if not modules_file.exists():
         return folder
@@ -109,7 +109,7 @@ def _module_folder(folder: Path) -> Path:
         raise ModelError(str(folder), f"its modules.json cannot be read ({error})") from error
     if kinds[:1] != [STATIC_MODULE] or any(kind != NORMALIZE_MODULE for kind in kinds[1:]):
         raise ModelError(str(folder), f"it is no static model: its modules are {', '.join(kinds) or 'none'}")
-    return folder / paths[0]
+    return folder / str(paths[0])
 
 
 def _tokenizer(name: str, text: str) -> Tokenizer:

@@ -75,7 +75,9 @@ def varied() -> Iterator[tuple[str, str, str]]:
         for path, symbol, text in first:
             words = set(re.findall(r"[a-z_]{4,}", text))
             renamed = {word: f"{word}{number}" for word in words if random_source.random() < 0.1}
-            changed = re.sub(r"[a-z_]{4,}", lambda match: renamed.get(match[0], match[0]), text)
+            changed = re.sub(
+                r"[a-z_]{4,}", lambda match, renamed=renamed: renamed.get(match[0], match[0]), text
+            )
             yield f"copy{number}/{path}", symbol, changed
 
 
@@ -173,8 +175,8 @@ def main() -> None:
         report = load(manifest, lake=Lake(options.data_dir), settings=settings, progress=SilentProgress())
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
         print(
-            f"load {report.chunk_count} chunks: {report.seconds:.0f} s, file {report.size_bytes / 1e9:.2f} GB, "
-            f"peak {peak:.1f} GB (before {before:.1f})",
+            f"load {report.chunk_count} chunks: {report.seconds:.0f} s, "
+            f"file {report.size_bytes / 1e9:.2f} GB, peak {peak:.1f} GB (before {before:.1f})",
             flush=True,
         )
     vector = np.random.default_rng(1).standard_normal(DIMENSION).astype(np.float32)
@@ -188,7 +190,7 @@ def main() -> None:
 
 def compare(index, vector) -> None:
     """Print the same for cosine in numpy and BM25 in bm25s, both in memory."""
-    import bm25s  # noqa: PLC0415
+    import bm25s
 
     vectors = np.stack(index.sql("select embedding from main.embeddings").column(0).to_numpy())
     words = [row.split() for row in index.sql("select words from main.chunk_words").column(0).to_pylist()]
