@@ -96,7 +96,7 @@ def test_the_readme_examples_give_what_it_shows(folder: Path):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, expected = part.partition("\n")
             result = subprocess.run(
-                ["bash", "-c", command],
+                ["bash", "-o", "pipefail", "-c", command],
                 cwd=folder,
                 env=environment,
                 capture_output=True,
