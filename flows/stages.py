@@ -34,7 +34,7 @@ class PrefectExecutor:
 
     def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> PrefectFuture[T]:
         """Start a task run; its arguments are handed over as they are, without a search for futures."""
-        task = Task(
+        task: Task[..., T] = Task(
             function,
             name=getattr(function, "__name__", str(function)),
             cache_policy=NO_CACHE,
