@@ -21,8 +21,8 @@ _BYTES_PER_TOKEN = {
     "ruby": 3.5, "python": 3.2, "php": 3.3, "rust": 3.1, "java": 3.3, "typescript": 2.7, "markdown": 3.1,
     "go": 3.1, "yaml": 3.4, "toml": 2.7, "html": 1.9, "css": 2.2, "json": 2.9,
 }  # fmt: skip
-# Measured on four repositories (16,549 chunks, budget 256): whole definitions come in all sizes, and each chunk
-# is embedded with its header and, if it is a later piece, its signature.
+# Measured on four repositories (16,549 chunks, budget 256): whole definitions come in all sizes, and each
+# chunk is embedded with its header and, if it is a later piece, its signature.
 CHUNK_FILL = 0.42
 HEADER_TOKENS = 50
 _ROOT = "."
