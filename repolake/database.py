@@ -31,6 +31,8 @@ MACROS = (
     "compound_identifiers",
     "digit_parts",
     "character_pairs",
+    "spaced_characters",
+    "stem_words",
     "split_words",
     "word_key",
     "bm25_k1",

@@ -82,15 +82,19 @@ def _fill(builder: database.Builder, manifest: Manifest, lake: Lake, progress: P
 
 def _index_words(builder: database.Builder, progress: Progress) -> None:
     chunk_count = int(builder.value("queries/current_chunk_count"))
+    mean_length = float(builder.value("queries/mean_text_length"))
     progress.start(Stage.LOAD, "index words", chunk_count)
-    builder.run("load/create_word_counts")
+    builder.run("load/create_identifiers")
+    builder.run("load/create_word_weights")
     for first in range(0, chunk_count, BATCH_CHUNKS):
         batch = {"first_ordinal": first, "end_ordinal": min(first + BATCH_CHUNKS, chunk_count)}
+        builder.run("load/create_batch", mean_length=mean_length, **batch)
+        builder.run("load/insert_identifiers")
         builder.run("load/insert_chunk_words", **batch)
-        builder.run("load/insert_word_counts", **batch)
+        builder.run("load/insert_word_weights")
         progress.advance(Stage.LOAD, batch["end_ordinal"] - first)
     builder.run("load/insert_words")
-    builder.run("load/insert_postings")
+    builder.run("load/insert_postings", chunk_count=chunk_count)
     progress.finish(Stage.LOAD)
 
 

@@ -1,27 +1,21 @@
--- Which words does BM25 index for each chunk? A field that weighs more stands in more often.
+-- Which words does BM25 index for each chunk of this batch?
 insert into chunk_words
 with
 entries as (
-    select
+    select distinct
+        ordinal,
         chunk_id,
-        min(ordinal) as ordinal,
     from current_chunks
     where ordinal >= $first_ordinal
         and ordinal < $end_ordinal
-    group by chunk_id
 )
 
 select
-    chunks.chunk_id,
-    trim(regexp_replace(
-        concat_ws(
-            ' ',
-            repeat(main.split_words(chunks.symbol) || ' ', 3),
-            repeat(main.split_words(chunks.path) || ' ', 2),
-            main.split_words(concat_ws(' ', chunks.signature, chunks.text))
-        ),
-        ' +', ' ', 'g'
-    )) as words,
+    entries.chunk_id,
+    trim(regexp_replace(coalesce(string_agg(identifiers.words, ' ' order by batch.identifier), ''), ' +', ' ', 'g'))
+        as words,
 from entries
-inner join chunks using (chunk_id)
+left join batch using (ordinal)
+left join identifiers using (identifier)
+group by entries.ordinal, entries.chunk_id
 order by entries.ordinal;

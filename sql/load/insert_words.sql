@@ -3,22 +3,30 @@ insert into words
 with
 spelled as (
     select distinct unnest(string_split(words, ' ')) as word
-    from chunk_words
+    from identifiers
+),
+
+keyed as (
+    select
+        main.word_key(word) as word_key,
+        min(word) as word,
+    from spelled
+    where word <> ''
+    group by word_key
 ),
 
 counts as (
     select
         word_key,
         count(*) as chunk_count,
-    from word_counts
+    from word_weights
     group by word_key
 )
 
 select
-    counts.word_key,
-    min(spelled.word) as word,
-    min(counts.chunk_count)::uinteger as chunk_count,
-from spelled
-inner join counts on counts.word_key = main.word_key(spelled.word)
-group by counts.word_key
-order by counts.word_key;
+    word_key,
+    keyed.word,
+    counts.chunk_count::uinteger as chunk_count,
+from keyed
+inner join counts using (word_key)
+order by word_key;

@@ -1,0 +1,204 @@
+"""Time load and search on a lake of N synthetic chunks: the environment's own Python files, random vectors.
+
+    python tests/benchmarks/search_speed.py 300000 --data-dir FOLDER [--bm25s]
+
+Chunks beyond what is installed repeat earlier ones with some words changed. Prints Markdown rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import itertools
+import random
+import re
+import resource
+import statistics
+import sys
+import sysconfig
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from repolake import database
+from repolake.lake import CHUNK_SCHEMA, SNAPSHOT_SCHEMA, Lake, Manifest, ShardWriter, embedding_schema
+from repolake.load import load
+from repolake.progress import SilentProgress
+from repolake.records import Repository, Snapshot
+from repolake.search import open_index
+from repolake.settings import Settings
+
+DIMENSION = 384
+QUERIES = (
+    "raw_decode",
+    "HTTPAdapter",
+    "parse http2 frame",
+    "how does the session handle redirects and strip the auth header",
+    "get value from self in the list for the next import not none",
+    "where is the connection pool size configured",
+    "retry with exponential backoff",
+    "TypeError: unhashable type: 'list'",
+    "convert a column to float",
+    "self",
+)
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def texts() -> Iterator[tuple[str, str, str]]:
+    """Yield path, symbol and text of crude chunks of installed Python files."""
+    for name in ("stdlib", "platlib"):
+        root = Path(sysconfig.get_path(name))
+        for path in sorted(root.rglob("*.py")):
+            try:
+                text = path.read_text(encoding="utf-8")
+            except (UnicodeDecodeError, OSError):
+                continue
+            for part in re.split(r"\n(?=(?:    )?(?:async )?(?:def|class) )", text):
+                symbol = re.match(r"\s*(?:async )?(?:def|class)\s+(\w+)", part)
+                lines = part.split("\n")
+                for first in range(0, len(lines), 30):
+                    piece = "\n".join(lines[first : first + 30])[:1500]
+                    if piece.strip():
+                        yield str(path.relative_to(root)), symbol.group(1) if symbol else "<module>", piece
+
+
+def varied() -> Iterator[tuple[str, str, str]]:
+    """Yield chunks without end: later rounds rename a tenth of the words."""
+    first = list(texts())
+    yield from first
+    for number in itertools.count(1):
+        random_source = random.Random(number)  # noqa: S311
+        for path, symbol, text in first:
+            words = set(re.findall(r"[a-z_]{4,}", text))
+            renamed = {word: f"{word}{number}" for word in words if random_source.random() < 0.1}
+            changed = re.sub(r"[a-z_]{4,}", lambda match: renamed.get(match[0], match[0]), text)
+            yield f"copy{number}/{path}", symbol, changed
+
+
+def build_lake(data_dir: Path, count: int) -> Manifest:
+    """Write a lake of `count` chunks and return its manifest."""
+    lake = Lake(data_dir)
+    schema = embedding_schema(DIMENSION, "0" * 64)
+    chunks = ShardWriter(lake.chunks_dir("bench"), CHUNK_SCHEMA)
+    vectors = ShardWriter(lake.embeddings_dir("bench"), schema)
+    files: list[dict[str, object]] = []
+    random_source = np.random.default_rng(0)
+    hashes: set[str] = set()
+    rows = itertools.islice(varied(), count)
+    for path, group in itertools.groupby(rows, key=lambda row: row[0]):
+        pieces = list(group)
+        blob = hashlib.sha1(repr((path, pieces)).encode(), usedforsecurity=False).hexdigest()
+        files.append(
+            {
+                "path": path, "blob": blob, "size_bytes": sum(len(p[2]) for p in pieces),
+                "line_count": sum(p[2].count("\n") + 1 for p in pieces), "language": "python",
+                "kind": "test" if "test" in path else "source", "encoding": "utf-8",
+            }
+        )  # fmt: skip
+        found, line, start = [], 1, 0
+        for ordinal, (_, symbol, text) in enumerate(pieces):
+            length = text.count("\n") + 1
+            found.append(
+                {
+                    "blob": blob, "language": "python", "ordinal": ordinal, "symbol": symbol,
+                    "symbol_kind": "function", "signature": text.split("\n", 1)[0],
+                    "signature_token_count": 9, "is_continuation": False, "token_count": 99, "text": text,
+                    "start_line": line, "end_line": line + length - 1, "start_byte": start,
+                    "end_byte": start + len(text.encode()), "has_syntax_error": False,
+                }
+            )  # fmt: skip
+            line, start = line + length, start + len(text.encode())
+            name = path.rsplit("/", 1)[-1]
+            label = name if len(name) <= 24 else "…" + name[-23:]
+            hashes.add(
+                hashlib.md5(f"# {label} :: {symbol}\n{text}".encode(), usedforsecurity=False).hexdigest()
+            )
+        chunks.add(pa.Table.from_pylist(found, CHUNK_SCHEMA))
+    chunks.flush()
+    for part in itertools.batched(sorted(hashes), 20_000) if sys.version_info >= (3, 12) else _parts(hashes):
+        values = random_source.standard_normal((len(part), DIMENSION)).astype(np.float32)
+        values /= np.linalg.norm(values, axis=1, keepdims=True)
+        array = pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), DIMENSION)
+        vectors.add(pa.Table.from_arrays([pa.array(part), array], schema=schema))
+    vectors.flush()
+    lake.write_snapshot("bench", pa.Table.from_pylist(files, SNAPSHOT_SCHEMA))
+    return Manifest(
+        run_id="bench",
+        sequence=1,
+        started_at=NOW,
+        finished_at=NOW,
+        state="complete",
+        version="0",
+        chunking_fingerprint="bench",
+        model={"model_id": "bench", "name": "bench", "fingerprint": "0" * 64, "dimension": DIMENSION},
+        config={},
+        repositories=(Repository("bench", "/bench", None, None, "main", NOW),),
+        snapshots=(Snapshot("bench", "bench", "main", "0" * 40, None, NOW, NOW, "bench"),),
+    )
+
+
+def _parts(hashes: set[str]) -> Iterator[list[str]]:
+    ordered = sorted(hashes)
+    for first in range(0, len(ordered), 20_000):
+        yield ordered[first : first + 20_000]
+
+
+def milliseconds(call: Callable[[str], object], rounds: int = 3) -> str:
+    """Return median and 95th percentile over all queries, each run `rounds` times after a first one."""
+    taken = []
+    for query in QUERIES:
+        call(query)
+        for _ in range(rounds):
+            started = time.perf_counter()
+            call(query)
+            taken.append(1000 * (time.perf_counter() - started))
+    return f"{statistics.median(taken):.0f} / {np.percentile(taken, 95):.0f}"
+
+
+def main() -> None:
+    """Print load and query times."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("count", type=int)
+    parser.add_argument("--data-dir", type=Path, required=True)
+    parser.add_argument("--bm25s", action="store_true", help="compare with numpy and the bm25s library")
+    options = parser.parse_args()
+    settings = Settings()
+    if database.published_path(options.data_dir) is None:
+        manifest = build_lake(options.data_dir, options.count)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+        report = load(
+            manifest, lake=Lake(options.data_dir), settings=settings, progress=SilentProgress()
+        )
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+        print(f"load {report.chunk_count} chunks: {report.seconds:.0f} s, file {report.size_bytes / 1e9:.2f} GB, "
+              f"peak {peak:.1f} GB (before {before:.1f})", flush=True)
+    vector = np.random.default_rng(1).standard_normal(DIMENSION).astype(np.float32)
+    vector /= np.linalg.norm(vector)
+    with open_index(options.data_dir, settings=settings, embed_query=lambda _: vector.tolist()) as index:
+        for mode in ("text", "vector", "hybrid"):
+            print(mode, milliseconds(lambda query, mode=mode: index.search(query, mode=mode)), flush=True)
+        if options.bm25s:
+            compare(index, vector)
+
+
+def compare(index, vector) -> None:
+    """Print the same for cosine in numpy and BM25 in bm25s, both in memory."""
+    import bm25s  # noqa: PLC0415
+
+    vectors = np.stack(index.sql("select embedding from main.embeddings").column(0).to_numpy())
+    words = [row.split() for row in index.sql("select words from main.chunk_words").column(0).to_pylist()]
+    retriever = bm25s.BM25()
+    started = time.perf_counter()
+    retriever.index(words, show_progress=False)
+    print(f"bm25s index: {time.perf_counter() - started:.0f} s")
+    print("numpy cosine", milliseconds(lambda _: np.argpartition(-(vectors @ vector), 10)[:10]))
+    split = {query: index.sql("select main.split_words(?)", [query]).column(0)[0].as_py().split() for query in QUERIES}
+    print("bm25s", milliseconds(lambda query: retriever.retrieve([split[query]], k=10, show_progress=False)))
+
+
+if __name__ == "__main__":
+    main()
