@@ -5,12 +5,33 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from repolake.grammars import CLASS_LIKE, Grammar
+from repolake.grammars import CLASS_LIKE, FUNCTION_LIKE, Grammar
 from repolake.syntax import Node
 
 WRAPPERS_DEEP = 6
 BLOCKS_DEEP = 12
-SPACE = re.compile(r"\s+")
+DECLARATORS_DEEP = 12
+# Stand inside a definition, before its signature.
+DECORATIONS = frozenset(
+    "decorator annotation marker_annotation attribute_list attribute_item attribute comment line_comment"
+    " block_comment attribute_declaration".split()
+)
+KEYWORD_KINDS = {
+    "class": "class",
+    "struct": "struct",
+    "struct_type": "struct",
+    "struct_declaration": "struct",
+    "enum": "enum",
+    "enum_declaration": "enum",
+    "union_declaration": "union",
+    "interface": "interface",
+    "interface_type": "interface",
+    "extension": "extension",
+    "actor": "actor",
+    "object": "object",
+}
+TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
+RECEIVER_TYPE = re.compile(r"(\w+)\s*(?:\[[^]]*\])?\s*,?\s*\)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,50 +47,50 @@ class Definition:
     body: Node | None
 
 
-def find_definition(node: Node, grammar: Grammar, data: bytes) -> Definition | None:
+def find_definition(node: Node, grammar: Grammar) -> Definition | None:
     """Return what `node`, perhaps through wrappers, defines; None for anything else."""
     outer = node
-    signature_start = node.start_byte
-    for _ in range(WRAPPERS_DEEP):
+    for _ in range(WRAPPERS_DEEP if node.type in grammar.candidates else 0):
         kind = grammar.definitions.get(node.type)
+        if kind is None and node.type == "call" and grammar.calls:
+            kind = _called_kind(node, grammar)
         if kind is not None:
-            return _definition(outer, node, node, kind, signature_start, grammar)
-        binding = grammar.bindings.get(node.type)
-        if binding is not None:
-            value = node.child_by_field_name(binding[1])
-            if value is None or value.type not in grammar.function_values:
-                return None
-            kind = "class" if "class" in value.type else "function"
-            return _definition(outer, node, value, kind, signature_start, grammar)
+            return _definition(outer, node, node, kind, grammar)
+        if node.type in grammar.bindings:
+            return _bound(outer, node, grammar)
+        if node.type in grammar.function_values and outer.type == "export_statement":
+            return _definition(outer, node, node, _value_kind(node), grammar, name="default")
         if node.type not in grammar.wrappers:
             return None
-        children = [child for child in node.named_children if child.type not in grammar.comments]
-        if not children:
-            return None
-        last = children[-1]
-        if len(children) > 1 and children[-2].type == last.type:
-            return None  # several variables declared at once
-        if node.child_by_field_name("definition") is not None:
-            signature_start = last.start_byte  # decorators are no part of a signature
-        node = last
+        children = node.named_children
+        if len(children) > 1:
+            children = [child for child in children if child.type not in grammar.comments]
+        if not children or (len(children) > 1 and sum(_may_define(child, grammar) for child in children) > 1):
+            return None  # several variables or types declared at once
+        node = children[-1]
     return None
 
 
-def holds_definitions(node: Node, grammar: Grammar, data: bytes) -> bool:
+def holds_definitions(node: Node, grammar: Grammar) -> bool:
     """Whether a definition stands in `node` with only blocks in between."""
     level = [node]
     for _ in range(BLOCKS_DEEP):
         below: list[Node] = []
         for block in level:
             for child in block.named_children:
-                if child.type in grammar.blocks or child.type == "ERROR":
-                    below.append(child)
-                elif find_definition(child, grammar, data) is not None:
+                if find_definition(child, grammar) is not None:
                     return True
+                if is_block(child, grammar):
+                    below.append(child)
         if not below:
             return False
         level = below
     return False
+
+
+def is_block(node: Node, grammar: Grammar) -> bool:
+    """Whether a node may hold definitions without being one."""
+    return node.type in grammar.bodies or node.type in grammar.blocks or node.type == "ERROR"
 
 
 def is_class_like(kind: str) -> bool:
@@ -77,47 +98,197 @@ def is_class_like(kind: str) -> bool:
     return kind in CLASS_LIKE
 
 
-def _definition(
-    outer: Node, inner: Node, value: Node, kind: str, start: int, grammar: Grammar
-) -> Definition | None:
-    name = _name(inner, grammar)
-    if name is None:
+def _may_define(node: Node, grammar: Grammar) -> bool:
+    return node.type in grammar.definitions or node.type in grammar.bindings
+
+
+def _bound(outer: Node, node: Node, grammar: Grammar) -> Definition | None:
+    value = _at(node, grammar.bindings[node.type][1])
+    if value is not None and value.type == "expression_list" and value.named_child_count == 1:
+        value = value.named_children[0]
+    if value is None or value.type not in grammar.function_values:
         return None
+    if value.type == "object" and not _has_functions(value, grammar):
+        return None
+    return _definition(outer, node, value, _value_kind(value), grammar)
+
+
+def _has_functions(node: Node, grammar: Grammar) -> bool:
+    return any(find_definition(child, grammar) is not None for child in node.named_children)
+
+
+def _value_kind(value: Node) -> str:
+    return KEYWORD_KINDS.get(value.type, "function")
+
+
+def _definition(
+    outer: Node, inner: Node, value: Node, kind: str, grammar: Grammar, *, name: str | None = None
+) -> Definition | None:
+    name = name or _name(inner, grammar)
     body = _body(value, grammar)
-    end = _before(value, body) if body is not None else inner.end_byte
+    if not name or (body is None and inner.type in grammar.need_body):
+        return None
+    if kind in {"class", "type"}:
+        kind = _keyword_kind(inner, kind)
+    if kind == "function" and "." in name and grammar.name_paths.get(inner.type) == ("declarator",):
+        kind = "method"  # C++'s `void Cart::clear()` outside its class
+    start = _signature_start(outer, inner)
+    if body is not None:
+        end = _before(value, body)
+    elif kind in FUNCTION_LIKE:
+        end = inner.end_byte
+    else:
+        text = (outer.text or b"")[start - outer.start_byte :]
+        end = start + len(text.partition(b"\n")[0].rstrip())
     return Definition(outer, inner, name, kind, start, end, body)
 
 
+def _keyword_kind(node: Node, kind: str) -> str:
+    """Return what the keyword says where one node type stands for classes, structs, enums and more."""
+    type_node = node.child_by_field_name("type")
+    if type_node is not None and type_node.type in KEYWORD_KINDS:
+        return KEYWORD_KINDS[type_node.type]
+    for child in node.children:
+        if child.type == "modifiers" and child.text is not None and b"enum" in child.text.split():
+            return "enum"
+        if not child.is_named and child.type in KEYWORD_KINDS:
+            return KEYWORD_KINDS[child.type]
+    return kind
+
+
+def _at(node: Node, step: str) -> Node | None:
+    """Return a child by field name, else the first of that type; an empty step: the last child."""
+    children = node.named_children
+    if not step:
+        return children[-1] if children else None
+    found = node.child_by_field_name(step)
+    if found is not None:
+        return found
+    return next((child for child in children if child.type == step), None)
+
+
 def _name(node: Node, grammar: Grammar) -> str | None:
-    path = grammar.name_paths.get(node.type)
-    binding = grammar.bindings.get(node.type)
-    if path is None:
-        path = ("name",) if binding is None else (binding[0],)
+    fixed = grammar.fixed_names.get(node.type)
+    if fixed is not None:
+        return fixed
+    if node.type == "call":
+        return _called_name(node)
     found: Node | None = node
-    for name in path:
-        found = found.child_by_field_name(name) if found is not None else None
+    binding = grammar.bindings.get(node.type)
+    for step in grammar.name_paths.get(node.type, ("name",) if binding is None else (binding[0],)):
+        found = _at(found, step) if found is not None else None
+    found = _declared(found)
     if found is None or found.text is None:
         return None
-    return SPACE.sub(" ", found.text.decode("utf-8", "replace")).strip()
+    name = _dotted(found.text.decode("utf-8", "replace"))
+    owner = grammar.owner_paths.get(node.type)
+    if owner is not None and (receiver := _at(node, owner[0])) is not None and receiver.text is not None:
+        match = RECEIVER_TYPE.search(receiver.text.decode("utf-8", "replace"))
+        name = f"{match[1]}.{name}" if match is not None else name
+    return name
+
+
+def _declared(node: Node | None) -> Node | None:
+    """Follow C's declarators, `*f(int a)`, inwards to the name."""
+    for _ in range(DECLARATORS_DEEP):
+        if node is None:
+            return None
+        following = node.child_by_field_name("declarator")
+        if node.type == "operator_cast":
+            return _at(node, "type")
+        if following is None and node.type in {"parenthesized_declarator", "reference_declarator"}:
+            following = _at(node, "")
+        if following is None:
+            return node
+        node = following
+    return node
+
+
+def _dotted(text: str) -> str:
+    """Return a name with dots between its parts, without template arguments."""
+    text = " ".join(text.split())
+    if "operator" not in text:
+        while "<" in text and (shorter := TEMPLATE_ARGUMENTS.sub("", text)) != text:
+            text = shorter
+        text = text.replace("\\", ".").replace(":", ".")
+    else:
+        text = text.replace("::", ".")
+    while ".." in text:
+        text = text.replace("..", ".")
+    return text.strip("\"'. ")
+
+
+def _called_kind(node: Node, grammar: Grammar) -> str | None:
+    target = node.child_by_field_name("target")
+    if target is None or target.type != "identifier" or target.text is None:
+        return None
+    return grammar.calls.get(target.text.decode("utf-8", "replace"))
+
+
+def _called_name(node: Node) -> str | None:
+    """Return the name of Elixir's `def name(…) when …`, which is a call with a call as its argument."""
+    arguments = _at(node, "arguments")
+    found = arguments.named_children[0] if arguments is not None and arguments.named_children else None
+    for _ in range(WRAPPERS_DEEP):
+        if found is None:
+            return None
+        following = found.child_by_field_name("left") or found.child_by_field_name("target")
+        if following is None:
+            break
+        found = following
+    return _dotted(found.text.decode("utf-8", "replace")) if found is not None and found.text else None
 
 
 def _body(node: Node, grammar: Grammar) -> Node | None:
     body = node.child_by_field_name("body")
     if body is not None:
         return body
-    for child in node.named_children:
-        if child.type in grammar.bodies:
-            return child
+    if node.type in grammar.bodies:
+        return node
+    inside = node.child_by_field_name("type")
+    for parent in (node, inside) if inside is not None else (node,):
+        for child in parent.named_children:
+            if child.type in grammar.bodies:
+                return child
+    if inside is not None:
+        return inside if inside.type in grammar.bodies else inside.child_by_field_name("body")
     return None
 
 
 def _before(value: Node, body: Node) -> int:
     """Return where the signature ends: the last thing before the body that is no comment."""
     # A node's siblings are asked of its parent: tree-sitter looks for `prev_sibling` from the root down.
+    keyword = body.children[0] if body.child_count else None
+    if keyword is not None and not keyword.is_named and keyword.type.isalpha():
+        return keyword.end_byte  # `interface`, `do`: part of the signature though the body begins with it
     end = body.start_byte
-    for child in value.children:
+    stack = list(reversed(value.children))
+    while stack:
+        child = stack.pop()
         if child.start_byte >= body.start_byte:
             break
-        if not child.is_extra:
+        if child.end_byte > body.start_byte:
+            stack.extend(reversed(child.children))
+        elif not child.is_extra:
             end = child.end_byte
     return end
+
+
+def _signature_start(outer: Node, inner: Node) -> int:
+    """Return where decorators, annotations and attributes end."""
+    node = outer
+    for _ in range(WRAPPERS_DEEP * 2):
+        first = next((child for child in node.children if not _is_decoration(child)), None)
+        if first is None:
+            return node.start_byte
+        is_on_path = first.start_byte <= inner.start_byte and first.end_byte >= inner.end_byte
+        if first.type != "modifiers" and (node.id == inner.id or not is_on_path):
+            return first.start_byte
+        node = first
+    return node.start_byte
+
+
+def _is_decoration(node: Node) -> bool:
+    if node.type == "modifiers":
+        return all(_is_decoration(child) for child in node.children)
+    return node.type in DECORATIONS

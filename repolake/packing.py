@@ -6,41 +6,16 @@ whatever is packed covers the whole text. Split large, then merge small siblings
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from repolake.scopes import Scope
 from repolake.tokens import TextTokens
 
-MODULE_SYMBOL = "<module>"
-MODULE_KIND = "module"
 BYTES_PER_TOKEN = 16  # a chunk's bytes are bounded too: white space and unknown words cost next to no tokens
-CLOSERS = frozenset(b")]}>;,:.")
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """Whose text a chunk is, and how many tokens of it fit into one chunk.
-
-    `room` is left for the text when it holds the signature, `later_room` when the signature is repeated.
-    """
-
-    symbol: str
-    kind: str
-    signature: str | None
-    signature_token_count: int
-    signature_start: int
-    signature_end: int
-    fixed_token_count: int
-    room: int
-
-    @property
-    def later_room(self) -> int:
-        """Tokens left for the text of a chunk that repeats the signature."""
-        return self.room - self.signature_token_count
-
-    def holds_signature(self, start: int, end: int) -> bool:
-        """Whether a span contains the whole signature; true if there is none."""
-        return self.signature is None or (start <= self.signature_start and self.signature_end <= end)
+LONGEST_WORDLESS = 400
+WORD_BYTE = re.compile(rb"[0-9A-Za-z\x80-\xff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +42,11 @@ class Span:
 
 def fits(tokens: TextTokens, start: int, end: int, room: int) -> bool:
     """Whether the text between two places, white space at its ends left out, fits into `room` tokens."""
-    start, end = trim(tokens, start, end)
-    return end - start <= max(room, 1) * BYTES_PER_TOKEN and tokens.count(start, end) <= room
+    if end - start > (most := max(room, 1) * BYTES_PER_TOKEN):
+        start, end = trim(tokens, start, end)
+        if end - start > most:
+            return False
+    return tokens.count(start, end) <= room
 
 
 def trim(tokens: TextTokens, start: int, end: int) -> tuple[int, int]:
@@ -84,8 +62,7 @@ def trim(tokens: TextTokens, start: int, end: int) -> tuple[int, int]:
 
 def pack(tokens: TextTokens, atoms: list[Atom]) -> list[Span]:
     """Return the chunks of a text in order; together they hold every atom that is not blank."""
-    size = len(tokens.data)
-    starts = [atom.start for atom in atoms] + [size]
+    starts = [atom.start for atom in atoms] + [len(tokens.data)]
     spans: list[Span] = []
     first = 0
     while first < len(atoms):
@@ -97,31 +74,11 @@ def pack(tokens: TextTokens, atoms: list[Atom]) -> list[Span]:
             if end > start:
                 spans.append(Span(start, end, atoms[left].scope))
         first = last
-    return _join_closers(tokens, spans)
-
-
-def _belong_together(left: Atom, right: Atom) -> bool:
-    return left.scope is right.scope and not left.whole and not right.whole
-
-
-def _pack_run(
-    tokens: TextTokens, atoms: list[Atom], starts: list[int], first: int, last: int
-) -> Iterator[tuple[int, int]]:
-    """Yield the index ranges of the chunks of one run of atoms."""
-    scope = atoms[first].scope
-    while first < last:
-        room = scope.room if starts[first] <= scope.signature_start or scope.signature is None else 0
-        end = furthest(tokens, starts, first, last, room) if room else first
-        if not room or not scope.holds_signature(starts[first], starts[end]):
-            end = furthest(tokens, starts, first, last, scope.later_room)
-        if end < last:
-            end = _best_cut(tokens, atoms, starts, first, end)
-        yield first, end
-        first = end
+    return _join_wordless(tokens, spans)
 
 
 def furthest(tokens: TextTokens, starts: list[int], first: int, last: int, room: int) -> int:
-    """Return the furthest end whose atoms fit together; at least one atom."""
+    """Return the furthest end, at most `last`, so that atoms `first:end` fit together; at least one atom."""
     low, step = first + 1, 1
     while low + step <= last and fits(tokens, starts[first], starts[low + step], room):
         low += step
@@ -134,6 +91,33 @@ def furthest(tokens: TextTokens, starts: list[int], first: int, last: int, room:
         else:
             high = middle
     return low
+
+
+def _belong_together(left: Atom, right: Atom) -> bool:
+    return left.scope is right.scope and not left.whole and not right.whole
+
+
+def _pack_run(
+    tokens: TextTokens, atoms: list[Atom], starts: list[int], first: int, last: int
+) -> Iterator[tuple[int, int]]:
+    """Yield the index ranges of the chunks of one run of atoms."""
+    scope = atoms[first].scope
+    while first < last:
+        end = first
+        if scope.holds_signature(starts[first], starts[last]):
+            end = furthest(tokens, starts, first, last, scope.room)
+        if end == first or not scope.holds_signature(starts[first], starts[end]):
+            end = furthest(tokens, starts, first, last, scope.later_room)
+        if end < last:
+            cut = _best_cut(tokens, atoms, starts, first, end)
+            # A chunk with less than its signature would have to repeat it, and might not fit any more.
+            if scope.holds_signature(starts[first], starts[end]) and not scope.holds_signature(
+                starts[first], starts[cut]
+            ):
+                cut = end
+            end = cut
+        yield first, end
+        first = end
 
 
 def _best_cut(tokens: TextTokens, atoms: list[Atom], starts: list[int], first: int, end: int) -> int:
@@ -150,20 +134,49 @@ def _best_cut(tokens: TextTokens, atoms: list[Atom], starts: list[int], first: i
     return best
 
 
-def _join_closers(tokens: TextTokens, spans: list[Span]) -> list[Span]:
-    """Give closing brackets that stand alone to the chunk before them."""
+def _join_wordless(tokens: TextTokens, spans: list[Span]) -> list[Span]:
+    """Give closing brackets, quotes and rulers that stand alone to a neighbour: nobody can find them."""
     joined: list[Span] = []
-    for span in spans:
-        text = tokens.data[span.start : span.end]
-        if joined and len(text) < 200 and all(byte in CLOSERS or byte <= 32 for byte in text):
-            before = joined[-1]
-            room = before.scope.room if _holds(before) else before.scope.later_room
-            if fits(tokens, before.start, span.end, room):
-                joined[-1] = Span(before.start, span.end, before.scope)
-                continue
-        joined.append(span)
+    waiting: Span | None = None  # a wordless span that is to join the one after it
+    for found in spans:
+        span = found
+        if waiting is not None:
+            if fits(tokens, waiting.start, span.end, span.scope.room_of(span.start, span.end)):
+                span = Span(waiting.start, span.end, span.scope)
+            else:
+                joined.append(waiting)
+            waiting = None
+        if _has_words(tokens, span):
+            joined.append(span)
+        elif not joined or not _join_before(tokens, joined, span):
+            waiting = span
+    if waiting is not None:
+        joined.append(waiting)
     return joined
 
 
-def _holds(span: Span) -> bool:
-    return span.scope.holds_signature(span.start, span.end)
+def _join_before(tokens: TextTokens, joined: list[Span], span: Span) -> bool:
+    """Join a wordless span to the latest one, or to that one's last line, cut off for it."""
+    before = joined[-1]
+    if fits(tokens, before.start, span.end, before.scope.room_of(before.start, before.end)):
+        joined[-1] = Span(before.start, span.end, before.scope)
+        return True
+    line = tokens.line_of(before.end - 1)
+    while (place := tokens.line_starts[line]) > before.start:
+        moved = Span(place, span.end, before.scope)
+        if _has_words(tokens, moved):
+            kept = Span(*trim(tokens, before.start, place), before.scope)
+            is_sound = _has_words(tokens, kept) and all(
+                fits(tokens, part.start, part.end, part.scope.room_of(part.start, part.end))
+                for part in (kept, moved)
+            )
+            if is_sound:
+                joined[-1:] = [kept, moved]
+            return is_sound
+        line -= 1
+    return False
+
+
+def _has_words(tokens: TextTokens, span: Span) -> bool:
+    text = tokens.data[span.start : span.end]
+    return len(text) > LONGEST_WORDLESS or WORD_BYTE.search(text) is not None

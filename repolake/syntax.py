@@ -13,7 +13,7 @@ from tree_sitter import Language, Node, Parser
 
 from repolake.grammars import Grammar
 
-__all__ = ["Node", "has_errors", "missing_package", "parse"]
+__all__ = ["Node", "error_bytes", "missing_package", "parse"]
 
 
 @lru_cache(maxsize=64)
@@ -43,6 +43,14 @@ def parse(grammar: Grammar, data: bytes) -> Node | None:
     return None if tree is None else tree.root_node
 
 
-def has_errors(root: Node) -> bool:
-    """Whether the grammar found a part of the text that it does not understand."""
-    return root.has_error
+def error_bytes(root: Node) -> int:
+    """Return how many bytes of a tree lie under syntax errors."""
+    total = 0
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        if node.is_error:
+            total += node.end_byte - node.start_byte
+        elif node.has_error:
+            stack.extend(node.children)
+    return total

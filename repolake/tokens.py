@@ -17,6 +17,8 @@ from pathlib import Path
 from tokenizers import Encoding, Tokenizer
 
 WORD = re.compile(r"[A-Za-z0-9]+|[^\sA-Za-z0-9]")
+SPACES = frozenset(b" \t\r\n")  # form feeds are control characters to BERT, and vanish
+GAP = re.compile(r"[ \t\r]")
 REMEMBERED_WORD_LENGTH = 40  # longer words are hashes and data, which do not come back
 REMEMBERED_WORDS = 1_000_000
 LONGEST_MARGIN = 200
@@ -53,7 +55,13 @@ class TokenCounter:
 
     def count(self, text: str) -> int:
         """Return the number of tokens of `text`, without special tokens."""
-        return sum(self.count_lines(text.split("\n"))) if self.is_additive else len(self._encode(text))
+        if not self.is_additive or self._unusual.search(text):
+            return len(self._encode(text))
+        words = WORD.findall(text)
+        try:
+            return sum(map(self._counts.__getitem__, words))
+        except KeyError:
+            return sum(map(self._count_words(set(words)).__getitem__, words))
 
     def count_lines(self, lines: list[str]) -> list[int]:
         """Return the number of tokens of each line; the lines hold no line feed."""
@@ -106,7 +114,8 @@ class TokenCounter:
             if spans and start < spans[-1][1]:  # several tokens of one letter
                 counts[-1] += 1
                 spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
-            elif spans and word is not None and word == last and start == spans[-1][1]:
+            elif spans and word is not None and word == last and not GAP.search(line, spans[-1][1], start):
+                # Control characters vanish: what stands on both sides of one is a single word.
                 counts[-1] += 1
                 spans[-1] = (spans[-1][0], end)
             else:
@@ -140,7 +149,7 @@ class TokenCounter:
         self._passing = []
         if len(self._counts) > REMEMBERED_WORDS:
             self._counts.clear()
-        missing = list(words - self._counts.keys())
+        missing = [word for word in words if word not in self._counts]
         self._counts.update(zip(missing, map(len, self._encode_batch(missing)), strict=True))
         self._passing = [word for word in missing if len(word) > REMEMBERED_WORD_LENGTH]
         return self._counts
@@ -180,19 +189,22 @@ class TextTokens:
         """Return the number of tokens of a span that starts and ends at words; an upper bound elsewhere."""
         if end <= start:
             return 0
-        first, last = self.line_of(start), self.line_of(end - 1)
-        if first == last:
+        starts, sums = self.line_starts, self._sums
+        first = bisect_right(starts, start) - 1
+        last = bisect_right(starts, end - 1, first) - 1
+        line_end = self.line_end(last)
+        if first == last and (start > starts[first] and end < line_end):
             return self._in_line(first, start, end)
-        return (
-            self._in_line(first, start, self.line_end(first))
-            + self._sums[last]
-            - self._sums[first + 1]
-            + self._in_line(last, self.line_starts[last], end)
-        )
+        before, after = sums[first], sums[last + 1]
+        if start > starts[first]:
+            before = sums[first + 1] - self._in_line(first, start, self.line_end(first))
+        if end < line_end:
+            after = sums[last] + self._in_line(last, starts[last], end)
+        return after - before
 
     def is_word_start(self, place: int) -> bool:
         """Whether a cut before this byte changes no count."""
-        if place == 0 or place >= len(self.data) or self.data[place - 1 : place].isspace():
+        if place == 0 or place >= len(self.data) or self.data[place - 1] in SPACES:
             return True
         starts = self.words_in(self.line_of(place))[0]
         found = bisect_left(starts, place)

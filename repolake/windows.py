@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from repolake.packing import Atom, Scope, Span, furthest, trim
+from repolake.packing import Atom, Span, furthest, trim
+from repolake.scopes import Scope
 from repolake.tokens import TextTokens
 
 OVERLAP_TOKENS = 64

@@ -1,0 +1,55 @@
+"""Collect the atoms of a text; where there is no syntax to go by, lines, and in a long line words."""
+
+from __future__ import annotations
+
+from repolake.packing import Atom, fits
+from repolake.scopes import Scope
+from repolake.tokens import TextTokens
+
+INSIDE_LINE = 1_000  # depth of cuts inside a line: any other place is better
+DEEPEST_INDENT = 99
+
+
+class AtomList:
+    """The atoms of one text, added from its start to its end."""
+
+    def __init__(self, tokens: TextTokens) -> None:
+        self.atoms: list[Atom] = []
+        self._tokens = tokens
+
+    def add(self, start: int, scope: Scope, depth: int, *, whole: bool = False) -> None:
+        """Add one atom that is known to fit."""
+        self.atoms.append(Atom(start, scope, depth, whole))
+
+    def add_fitting(self, start: int, end: int, scope: Scope, depth: int) -> None:
+        """Add one atom if it fits, else its lines."""
+        if fits(self._tokens, start, end, scope.later_room):
+            self.add(start, scope, depth)
+        else:
+            self.add_lines(start, end, scope, depth)
+
+    def add_lines(self, start: int, end: int, scope: Scope, depth: int) -> None:
+        """Add an atom for each line, and for each word of a line that does not fit.
+
+        Cuts after blank lines are best, then those before lines with little indentation.
+        """
+        tokens = self._tokens
+        if start >= end:
+            return
+        after_blank = True
+        for line in range(tokens.line_of(start), tokens.line_of(end - 1) + 1):
+            line_start = max(start, tokens.line_starts[line])
+            line_end = min(end, tokens.line_end(line) + 1)
+            content = tokens.data[line_start:line_end]
+            if content.isspace():
+                after_blank = True
+                if line_start == start:
+                    self.add(start, scope, depth)
+                continue
+            indent = len(content) - len(content.lstrip())
+            self.add(line_start, scope, depth + (0 if after_blank else 1 + min(indent, DEEPEST_INDENT)))
+            after_blank = False
+            if not fits(tokens, line_start, line_end, scope.later_room):
+                for place in tokens.words_in(line)[0]:
+                    if line_start < place < line_end:
+                        self.add(place, scope, INSIDE_LINE)

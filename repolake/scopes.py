@@ -1,0 +1,98 @@
+"""Whose text a chunk is, and how many tokens its header takes from the budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from repolake.tokens import TokenCounter
+
+MODULE_SYMBOL = "<module>"
+MODULE_KIND = "module"
+HEADER_RESERVE = 32  # `# `, a file label of 24 characters, ` :: `, and the model's special tokens
+SYMBOL_SHARE = 4  # a symbol takes at most a quarter of the budget, a signature half of what is left
+SIGNATURE_SHARE = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scope:
+    """A definition, a section or the module.
+
+    `room` tokens are left for the text of a chunk that holds the signature, `later_room` where the signature
+    is repeated before it. `signature_start` and `signature_end` are bytes.
+    """
+
+    symbol: str
+    kind: str
+    signature: str | None
+    signature_token_count: int
+    signature_start: int
+    signature_end: int
+    header_token_count: int
+    room: int
+
+    @property
+    def later_room(self) -> int:
+        """Tokens left for the text of a chunk that repeats the signature."""
+        return self.room - self.signature_token_count
+
+    def holds_signature(self, start: int, end: int) -> bool:
+        """Whether a span contains the whole signature; true if there is none."""
+        return self.signature is None or (start <= self.signature_start and self.signature_end <= end)
+
+    def room_of(self, start: int, end: int) -> int:
+        """Return the tokens that the text of this span may have."""
+        return self.room if self.holds_signature(start, end) else self.later_room
+
+
+class ScopeMaker:
+    """Makes the scopes of one text under one budget."""
+
+    def __init__(self, counter: TokenCounter, budget: int, data: bytes) -> None:
+        self._counter = counter
+        self._data = data
+        self._left = budget - HEADER_RESERVE
+        self.module = self._make(MODULE_SYMBOL, MODULE_KIND, None, (0, 0))
+
+    def inside(self, parent: Scope, name: str, kind: str, signature: tuple[int, int]) -> Scope:
+        """Return the scope of a definition inside `parent`; `signature` is its span of bytes."""
+        symbol = name if parent is self.module else f"{parent.symbol}.{name}"
+        start, end = signature
+        text = " ".join(self._data[start:end].decode("utf-8", "replace").split())
+        return self._make(symbol, kind, text, signature, name.rsplit(".", 1)[-1])
+
+    def _make(
+        self, symbol: str, kind: str, signature: str | None, span: tuple[int, int], name: str = ""
+    ) -> Scope:
+        symbol = self._shortened_symbol(symbol)
+        symbol_count = self._counter.count(symbol)
+        room = self._left - symbol_count
+        count = 0
+        if signature is not None:
+            signature = self._shortened(signature, room // SIGNATURE_SHARE, keep_end=False)
+            if name not in signature:  # under a tiny budget, or after many modifiers
+                signature = self._shortened(name, room // SIGNATURE_SHARE, keep_end=False)
+            count = self._counter.count(signature)
+        return Scope(symbol, kind, signature, count, *span, HEADER_RESERVE + symbol_count, room)
+
+    def _shortened_symbol(self, symbol: str) -> str:
+        """Return a symbol, without its first names if it is too long, but with all of its last one."""
+        most = self._left // SYMBOL_SHARE
+        names = symbol.split(".")
+        while self._counter.count(symbol) > most and len(names) > 1:
+            names.pop(0)
+            symbol = "…" + ".".join(names)
+        return self._shortened(symbol, self._left // SIGNATURE_SHARE, keep_end=True)
+
+    def _shortened(self, text: str, most: int, *, keep_end: bool) -> str:
+        """Return `text`, or as much of one end of it as `most` tokens hold, with `…` for the rest."""
+        if len(text) <= most or self._counter.count(text) <= most:
+            return text
+        low, high = 0, min(len(text), most * 8)
+        while low + 1 < high:
+            middle = (low + high) // 2
+            part = "…" + text[-middle:] if keep_end else text[:middle] + "…"
+            if self._counter.count(part) <= most:
+                low = middle
+            else:
+                high = middle
+        return "…" + text[len(text) - low :] if keep_end else text[:low].rstrip() + "…"
