@@ -37,7 +37,7 @@ def tree_attributes(repository: GitRepository, tree: str, paths: Sequence[str]) 
     if not _has_attribute_files(paths):
         return {}
     with tempfile.TemporaryDirectory(prefix="repolake-") as folder:
-        variables = environment({"GIT_INDEX_FILE": os.path.join(folder, "index")})
+        variables = environment({"GIT_INDEX_FILE": str(Path(folder, "index"))})
         base = [f"--git-dir={repository.git_dir}"]
         run_git([*base, "read-tree", tree], repository.location, variables=variables)
         return _check([*base, "check-attr", "--cached"], repository.location, variables, paths)

@@ -161,7 +161,7 @@ def _repository(name: str, location: str, remote: str | None, default_ref: str) 
 
 def content_hash(rows: Iterable[tuple[str, str]]) -> str:
     """Return the commit of files on disk: a hash of their sorted paths and contents (or skip rules)."""
-    digest = hashlib.sha1()
+    digest = hashlib.sha1(usedforsecurity=False)
     for path, content in sorted(rows):
         digest.update(f"{path}\0{content}\0".encode("utf-8", "surrogatepass"))
     return digest.hexdigest()

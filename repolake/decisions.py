@@ -54,8 +54,8 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
-class _Standing:
-    """What names and patterns say of a path that must be read to be decided."""
+class Undecided:
+    """What names and patterns say of a path whose content must be read to decide it."""
 
     is_won_back: bool
     attributes: Attributes
@@ -78,16 +78,8 @@ class Decider:
         self._patterns = ignore_patterns
         self._attributes = attributes
 
-    def by_name(self, entry: Entry) -> Decision | None:
-        """Return the decision that needs no content, or None for a file to be read."""
-        outcome = self._stand(entry)
-        return outcome if isinstance(outcome, Decision) else None
-
-    def by_content(self, entry: Entry, data: bytes) -> Decision:
-        """Return the decision about a file whose name and size left it in."""
-        standing = self._stand(entry)
-        if isinstance(standing, Decision):
-            return standing
+    def by_content(self, entry: Entry, standing: Undecided, data: bytes) -> Decision:
+        """Return the decision about a file whose name and size left it undecided."""
         if len(data) > self._max_file_bytes:
             return self._too_large()
         rule = rule_for_bytes(data)
@@ -116,7 +108,8 @@ class Decider:
             decision = replace(decision, kind=Kind.GENERATED)
         return decision
 
-    def _stand(self, entry: Entry) -> Decision | _Standing:
+    def by_name(self, entry: Entry) -> Decision | Undecided:
+        """Return the decision that needs no content, or what is known of a file to be read."""
         if entry.error is not None:
             return Decision(error=entry.error)
         if entry.skip_reason is not None:
@@ -129,17 +122,18 @@ class Decider:
         if verdict is not None and verdict.is_excluded:
             return Decision(SkipReason.EXCLUDED, verdict.rule)
         attributes = self._attributes.get(path, NO_ATTRIBUTES)
-        standing = _Standing(verdict is not None, attributes, None)
+        standing = Undecided(
+            verdict is not None, attributes, Kind.DOCS if attributes.is_documentation else None
+        )
         rule = _attribute_rule(attributes) or rule_for_path(path)
-        kind = Kind.DOCS if attributes.is_documentation else None
         if rule is not None:
             if not _is_overruled(rule, standing):
                 return _skip(rule)
             if standing.is_won_back:
-                kind = _won_back_kind(rule) or kind
+                standing = replace(standing, kind=_won_back_kind(rule) or standing.kind)
         if entry.size_bytes is not None and entry.size_bytes > self._max_file_bytes:
             return self._too_large()
-        return replace(standing, kind=kind)
+        return standing
 
     def _too_large(self) -> Decision:
         return Decision(SkipReason.TOO_LARGE, f"over max_file_bytes {self._max_file_bytes}")
@@ -153,7 +147,7 @@ def _attribute_rule(attributes: Attributes) -> Rule | None:
     return None
 
 
-def _is_overruled(rule: Rule, standing: _Standing) -> bool:
+def _is_overruled(rule: Rule, standing: Undecided) -> bool:
     if rule.reason in _NO_WAY_BACK:
         return False
     if standing.is_won_back:

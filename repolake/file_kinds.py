@@ -9,9 +9,11 @@ from repolake.records import Kind
 _TEST_FOLDERS = frozenset(
     """
     test tests __tests__ spec specs e2e testdata test-data test_data fixtures __fixtures__ __mocks__ mocks
-    integration-tests integration_tests integration-test unit-tests unit_tests functional-tests functional_tests
-    acceptance androidTest commonTest jvmTest jsTest nativeTest testFixtures testing-utils test-utils test_utils
-    cypress playwright benches benchmark benchmarks autotest testsuite testsuites conformance regress
+    integration-tests integration_tests integration-test unit-tests unit_tests functional-tests
+    functional_tests
+    acceptance androidTest commonTest jvmTest jsTest nativeTest testFixtures testing-utils test-utils
+    test_utils
+    cypress playwright bench benches benchmark benchmarks autotest testsuite testsuites conformance regress
     """.split()
 )
 _TEST_FOLDER_ENDINGS = re.compile(
@@ -22,12 +24,15 @@ _TEST_NAMES = re.compile(
       test_.*\.py | .*_test\.py | conftest\.py | tests?\.py                      # pytest, unittest
     | .*_test\.(?:go|dart|exs?|rb|cc|cpp|cxx|c|rs|clj|cljs|ml|php|lua|erl|zig|ts|js|cr)
     | .*_spec\.(?:rb|lua|cr|js|ts|coffee) | .*_SUITE\.erl | .*_unittest\.(?:cc|cpp|py)
-    | .*(?<=[a-z0-9_])(?:Tests?|TestCase|IT|ITCase|Spec|Suite|Benchmarks?)\.(?:java|kt|kts|scala|groovy|swift|php|m|mm|fs|vb|hs|dart)
-    | .*(?<=[a-z0-9_])(?:Tests?|Specs?|Facts|Benchmarks?)\.cs
+    | .*(?:(?<=\w)(?:Tests?|TestCase|Spec|Suite|Benchmarks?)|(?<=[a-z0-9])(?:IT|ITCase))
+      \.(?:java|kt|kts|scala|groovy|swift|php|m|mm|fs|vb|hs|dart)
+    | .*(?<=\w)(?:Tests?|Specs?|Facts|Benchmarks?)\.cs
     | Test[A-Z].*\.(?:java|kt|scala|php|swift)
     | .*\.(?:test|tests|spec|specs|e2e|cy|stories|bench|test-d)\.(?:[cm]?[jt]sx?|vue|svelte|php|lua)
-    | test[-_].*\.(?:[rR]|jl|js|ts|mjs|c|cpp|cc|sh|rb|lua) | tests?\.(?:rs|js|ts|rb|jl|c|cpp|hs) | .*\.t | .*\.bats
-    | (?:jest|vitest|karma|cypress|playwright)\.(?:setup|config)\..* | phpunit\.xml(?:\.dist)? | pytest\.ini | tox\.ini
+    | test[-_].*\.(?:[rR]|jl|js|ts|mjs|c|cpp|cc|sh|rb|lua) | tests?\.(?:rs|js|ts|rb|jl|c|cpp|hs) | .*\.t
+    | .*\.bats
+    | (?:jest|vitest|karma|cypress|playwright)\.(?:setup|config)\..* | phpunit\.xml(?:\.dist)? | pytest\.ini
+    | tox\.ini
     )$""",
     re.VERBOSE,
 )  # fmt: skip
@@ -40,10 +45,11 @@ _EXAMPLE_FOLDERS = frozenset(
 _DOCS_FOLDERS = frozenset(
     "doc docs documentation man manual manuals guide guides website wiki rfcs adr javadoc".split()
 )
-_DOCS_LANGUAGES = frozenset("markdown rst asciidoc org latex".split())
+_DOCS_LANGUAGES = frozenset("markdown rst asciidoc org latex sgml mermaid".split())
 _DOCS_NAMES = re.compile(
-    r"^(?:readme|changelog|changes|history|news|license|licence|copying|notice|authors|contributors|contributing|"
-    r"code_of_conduct|security|support|maintainers|todo|install|upgrading|roadmap|thanks|credits|release[-_]?notes)"
+    r"^(?:readme|changelog|changes|history|news|license|licence|copying|notice|authors|contributors|"
+    r"contributing|code_of_conduct|security|support|maintainers|todo|install|upgrading|roadmap|thanks|credits|"
+    r"release[-_]?notes)"
     r"(?:[.-][\w.-]*)?$",
     re.IGNORECASE,
 )
@@ -56,12 +62,19 @@ _CONFIG_FOLDERS = frozenset(
 _CONFIG_NAMES = re.compile(
     r"""^(?:
       setup\.(?:py|cfg) | noxfile\.py | fabfile\.py | tasks\.py | conf\.py | gunicorn\.conf\.py
-    | .*\.(?:config|conf|rc)\.(?:[cm]?[jt]s|json) | \..*rc(?:\.[cm]?js|\.ts)? | (?:gulp|grunt|jake)file\.[cm]?[jt]s
-    | (?:Rake|Gem|Guard|Cap|Pod|Fast|App|Vagrant|Brew|Thor|Berks|Puppet|Danger|Steep|Jenkins|Docker|Container|Make|Proc|Tilt)file(?:\..*)?
-    | .*\.(?:gemspec|podspec|rockspec|nimble|cabal|opam|gradle|gradle\.kts|sbt|csproj|fsproj|sln|props|targets|env\.example|editorconfig)
-    | build\.(?:rs|zig|xml|sh|cmd|ps1) | Package\.swift | mix\.exs | rebar\.config | project\.clj | deps\.edn | stack\.yaml
-    | go\.(?:mod|work) | requirements.*\.(?:txt|in) | constraints.*\.txt | MANIFEST\.in | \.(?:git|docker|npm|eslint|prettier|stylelint|vscode|hg|gcloud|cf|helm|bzr|repolake)(?:ignore|attributes|modules|config)
-    | \.env\..* | \.nvmrc | \.node-version | \.(?:python|ruby|java|go|tool)-versions? | CODEOWNERS | OWNERS | codecov\.yml | Cargo\.toml
+    | .*\.(?:config|conf|rc)\.(?:[cm]?[jt]s|json) | \..*rc(?:\.[cm]?js|\.ts)?
+    | (?:gulp|grunt|jake)file\.[cm]?[jt]s
+    | (?:Rake|Gem|Guard|Cap|Pod|Fast|App|Vagrant|Brew|Thor|Berks|Puppet|Danger|Steep|Jenkins
+      |Docker|Container|Make|Proc|Tilt)file(?:\..*)?
+    | .*\.(?:gemspec|podspec|rockspec|nimble|cabal|opam|gradle|gradle\.kts|sbt|csproj|fsproj|sln|props
+      |targets|env\.example|editorconfig)
+    | build\.(?:rs|zig|xml|sh|cmd|ps1) | Package\.swift | mix\.exs | rebar\.config | project\.clj
+    | deps\.edn | stack\.yaml
+    | go\.(?:mod|work) | requirements.*\.(?:txt|in) | constraints.*\.txt | MANIFEST\.in
+    | \.(?:git|docker|npm|eslint|prettier|stylelint|vscode|hg|gcloud|cf|helm|bzr|repolake)
+      (?:ignore|attributes|modules|config)
+    | \.env(?:\..*)? | \.nvmrc | \.node-version | \.(?:python|ruby|java|go|tool)-versions? | CODEOWNERS
+    | OWNERS | codecov\.yml | Cargo\.toml
     )$""",
     re.VERBOSE,
 )  # fmt: skip

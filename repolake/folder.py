@@ -18,14 +18,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
+from typing import IO, Self
 
 from repolake.entries import Entry
-from repolake.errors import FileUnreadableError, SourceError
-from repolake.git_command import end_group, environment, run_git, start_git
+from repolake.errors import FileUnreadableError, GitError, SourceError
+from repolake.git_command import end_group, environment, git_message, run_git, start_git
 from repolake.git_repository import GitRepository
 from repolake.path_names import path_bytes, path_text
 from repolake.skip_rules import SkipReason
-from typing import Self
 
 _BATCH_BYTES = 8192  # bytes of names per question: the answers then fit in a pipe's buffer
 _SPECIAL = {stat.S_IFIFO: "FIFO", stat.S_IFSOCK: "socket", stat.S_IFCHR: "device", stat.S_IFBLK: "device"}
@@ -45,15 +45,18 @@ class IgnoreChecker:
         if repository is None:
             configuration["core.excludesFile"] = os.devnull
         self._location = str(root)
+        # `--no-index`: git would go through its whole index for each name; `_Tracked` knows it as a set.
+        # A file, not a pipe: nobody reads along, and a full pipe would stop git.
+        self._errors: IO[bytes] = self._stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
         self._process: subprocess.Popen[bytes] = start_git(
             [f"--git-dir={git_dir}", f"--work-tree={root}", "-C", str(root),
-             "check-ignore", "-v", "-n", "-z", "--stdin"],
+             "check-ignore", "--no-index", "-v", "-n", "-z", "--stdin"],
             str(root),
             variables=environment(
                 configuration=configuration, has_user_configuration=repository is not None
             ),
             has_input=True,
-            has_errors=False,
+            errors=self._errors,
         )  # fmt: skip
         self._stack.callback(end_group, self._process)
 
@@ -92,17 +95,22 @@ class IgnoreChecker:
             questions.write(b"".join(b"./" + path + b"\0" for path in paths))
             questions.flush()
         except BrokenPipeError as error:
-            raise SourceError(self._location, "git check-ignore ended early") from error
+            raise self._failure() from error
         received: list[bytes] = []
         missing = 4 * len(paths)
         while missing:
             block = os.read(answers.fileno(), 65536)
             if not block:
-                raise SourceError(self._location, "git check-ignore ended early")
+                raise self._failure()
             received.append(block)
             missing -= block.count(b"\0")
         fields = b"".join(received).split(b"\0")
         return [_ignoring_line(*fields[start : start + 3]) for start in range(0, len(fields) - 1, 4)]
+
+    def _failure(self) -> SourceError:
+        self._process.wait()
+        self._errors.seek(0)
+        return GitError(self._location, git_message(self._errors.read()) or "git check-ignore ended early")
 
 
 def _ignoring_line(source: bytes, line: bytes, pattern: bytes) -> str | None:
@@ -219,34 +227,40 @@ class DiskReader:
     ) -> None:
         """Nothing stays open."""
 
-    def read(self, path: str, blob: str) -> bytes:
-        """Return a file's content if it still is that blob.
+    def read(self, path: str, blob: str | None) -> bytes:
+        """Return a file's content, if it still is that blob; None takes it as it is now.
 
-        Raises FileUnreadableError when it cannot be read or has changed since it was scanned.
+        Raises FileUnreadableError when it is no regular file, cannot be read, or has changed.
         """
-        content = self.read_now(path)
-        if blob_id(content, blob) != blob:
+        content = self._content(path)
+        if blob is not None and blob_id(content, is_sha256=len(blob) == 64) != blob:
             raise FileUnreadableError(str(self._root), "it changed while repolake was running", path)
         return content
 
-    def read_now(self, path: str) -> bytes:
-        """Return a file's content as it is now.
+    def read_many(self, files: Sequence[tuple[str, str | None]]) -> Iterator[bytes | SourceError]:
+        """Yield the content of each (path, blob) in order, or the error that reading it gave."""
+        for path, blob in files:
+            try:
+                yield self.read(path, blob)
+            except FileUnreadableError as error:
+                yield error
 
-        Raises FileUnreadableError when it is no regular file or cannot be read.
-        """
+    def _content(self, path: str) -> bytes:
         full = os.path.join(os.fsencode(self._root), path_bytes(path))
         try:
             # Non-blocking: a FIFO put in the file's place must not stop the run.
             descriptor = os.open(full, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-            with open(descriptor, "rb") as file:  # noqa: PTH123  # a descriptor, no path
-                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                    raise FileUnreadableError(str(self._root), "it is no regular file any more", path)
-                return file.read()
+            with open(descriptor, "rb") as file:
+                if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                    return file.read()
         except OSError as error:
             raise FileUnreadableError(str(self._root), error.strerror or str(error), path) from error
+        raise FileUnreadableError(str(self._root), "it is no regular file any more", path)
 
 
-def blob_id(content: bytes, like: str = "") -> str:
-    """Return the git object id of a content; SHA-256 when `like` is such an id."""
-    algorithm = hashlib.sha256 if len(like) == 64 else hashlib.sha1
-    return algorithm(b"blob %d\0" % len(content) + content).hexdigest()
+def blob_id(content: bytes, *, is_sha256: bool = False) -> str:
+    """Return the git object id of a content."""
+    header = b"blob %d\0" % len(content)
+    if is_sha256:
+        return hashlib.sha256(header + content).hexdigest()
+    return hashlib.sha1(header + content, usedforsecurity=False).hexdigest()

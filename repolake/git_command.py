@@ -2,8 +2,8 @@
 
 git's own program is used, not libgit2. Reading every blob of a tree takes the same time through
 `git cat-file --batch` and through pygit2 (4,983 files, 39 MB: 0.44-0.83 s against 0.51-1.77 s; 868 files,
-6 MB: 0.07 s against 0.05-0.12 s), and git also reads SHA-256 repositories, reftables, and whatever format its next version brings, and can
-be told never to fetch a missing object.
+6 MB: 0.07 s against 0.05-0.12 s), and git also reads SHA-256 repositories, reftables, and whatever format its
+next version brings, and can be told never to fetch a missing object.
 
 A repository may belong to another user (a mounted volume). git refuses those because their configuration
 can name programs to run; here ownership is accepted for our own processes only, and every configuration
@@ -16,7 +16,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
-from pathlib import Path
+from typing import IO
 
 from repolake.errors import GitError, GitTimeoutError
 
@@ -34,6 +34,11 @@ _CONFIGURATION = {
     "submodule.recurse": "false",
 }
 _NO_USER_CONFIGURATION = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+_SAYS_NOTHING = (
+    "Could not read from remote repository",
+    "Please make sure you have the correct access rights",
+    "and the repository exists",
+)
 _KEPT = ("GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_EXEC_PATH")
 
 
@@ -105,7 +110,7 @@ def start_git(
     *,
     variables: Mapping[str, str] | None = None,
     has_input: bool = False,
-    has_errors: bool = True,
+    errors: int | IO[bytes] = subprocess.PIPE,
 ) -> subprocess.Popen[bytes]:
     """Start git in a process group of its own.
 
@@ -116,7 +121,7 @@ def start_git(
             ["git", *arguments],
             stdin=subprocess.PIPE if has_input else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE if has_errors else subprocess.DEVNULL,
+            stderr=errors,
             env=dict(variables) if variables is not None else environment(),
             start_new_session=True,
         )
@@ -142,7 +147,8 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
 
 def git_message(errors: bytes) -> str:
     """Return the most telling line of git's standard error, without its prefix."""
-    lines = [line.strip() for line in errors.decode("utf-8", "replace").splitlines() if line.strip()]
-    telling = [line for line in lines if line.startswith(("fatal:", "error:", "remote:"))]
+    lines = [line.strip() for line in errors.decode("utf-8", "replace").splitlines()]
+    lines = [line for line in lines if line and not any(phrase in line for phrase in _SAYS_NOTHING)]
+    telling = [line for line in lines if line.startswith(("fatal:", "error:"))]
     chosen = (telling or lines or [""])[-1]
-    return chosen.removeprefix("fatal: ").removeprefix("error: ")
+    return chosen.removeprefix("fatal: ").removeprefix("error: ").rstrip(".")

@@ -8,6 +8,7 @@ the files of a shallow clone that were last changed before its boundary.
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -41,7 +42,7 @@ def last_commits(
          "--no-renames", "--no-abbrev", "--root", "--no-ext-diff", "--no-show-signature", "--encoding=UTF-8",
          "--format=tformat:%x01%H %ct %an", commit],
         repository.location,
-        has_errors=False,
+        errors=subprocess.DEVNULL,
     )  # fmt: skip
     try:
         current: LastCommit | None = None

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from repolake.entries import Entry
-from repolake.errors import GitError, UnknownNameError, UsageError
+from repolake.errors import GitError, SourceError, UnknownNameError, UsageError
 from repolake.git_command import end_group, environment, run_git, start_git
 from repolake.path_names import path_text
 from repolake.skip_rules import SkipReason
-from typing import Self
 
+_REQUESTS = 256
 _MISSING = "the object is not in this partial clone; run `git fetch` there"
 
 
@@ -38,6 +39,7 @@ class GitRepository:
     git_dir: str
     work_tree: Path | None
     is_shallow: bool
+    is_sha256: bool
 
     @classmethod
     def find(cls, location: Path) -> GitRepository | None:
@@ -47,16 +49,21 @@ class GitRepository:
         """
         variables = environment({"GIT_CEILING_DIRECTORIES": str(location.parent)})
         question = ["-C", str(location), "rev-parse", "--absolute-git-dir", "--is-shallow-repository"]
-        question += ["--is-bare-repository", "--is-inside-work-tree"]
+        question += ["--show-object-format", "--is-bare-repository", "--is-inside-work-tree"]
         try:
             answer = run_git(question, str(location), variables=variables).decode("utf-8", "surrogateescape")
         except GitError:
             if (location / ".git").exists():
                 raise
             return None
-        git_dir, is_shallow, is_bare, is_inside = answer.rsplit("\n", 4)[:4]
-        has_work_tree = is_bare == "false" and is_inside == "true"
-        return cls(str(location), git_dir, location if has_work_tree else None, is_shallow == "true")
+        git_dir, is_shallow, algorithm, is_bare, is_inside = answer.rsplit("\n", 5)[:5]
+        return cls(
+            location=str(location),
+            git_dir=git_dir,
+            work_tree=location if is_bare == "false" and is_inside == "true" else None,
+            is_shallow=is_shallow == "true",
+            is_sha256=algorithm == "sha256",
+        )
 
     def git(self, *arguments: str, given: bytes | None = None) -> bytes:
         """Run one local git command on this repository and return its output."""
@@ -180,39 +187,78 @@ class BlobReader:
     ) -> None:
         self._end()
 
-    def read(self, path: str, blob: str) -> bytes:
+    def read(self, path: str, blob: str | None) -> bytes:
         """Return a blob's content.
 
         Raises GitError when the object is missing or broken; the next blob can still be read.
         """
-        process = self._process or self._start()
-        requests, answers = process.stdin, process.stdout
-        assert requests is not None and answers is not None  # noqa: S101, PT018  # opened as pipes
+        (content,) = self.read_many([(path, blob)])
+        if isinstance(content, SourceError):
+            raise content
+        return content
+
+    def read_many(self, files: Sequence[tuple[str, str | None]]) -> Iterator[bytes | SourceError]:
+        """Yield the content of each (path, blob) in order, or the error that reading it gave."""
+        for start in range(0, len(files), _REQUESTS):
+            # Asking ahead spares a change of process for each blob; so few requests always fit in the pipe.
+            yield from self._read_batch(files[start : start + _REQUESTS])
+
+    def _read_batch(self, files: Sequence[tuple[str, str | None]]) -> Iterator[bytes | SourceError]:
+        answered = 0
         try:
-            requests.write(f"{blob}\n".encode())
-            requests.flush()
-            header = answers.readline().split()
-            if len(header) == 3 and header[1] == b"blob":
-                size = int(header[2])
-                content = answers.read(size + 1)
-                if len(content) == size + 1:
-                    return content[:-1]
-                header = []
-        except BrokenPipeError:
-            header = []
-        if not header:
-            self._end()  # git gives up at a broken object: a fresh process reads the next one
-        raise GitError(f"{self._location}: {path}", f"the object {blob} is missing or broken")
+            while answered < len(files):
+                process = self._process or self._start()
+                is_alive = _ask(process, files[answered:])
+                while answered < len(files):
+                    content = _answer(process) if is_alive else None
+                    answered += 1
+                    yield self._missing(*files[answered - 1]) if content is None else content
+                    if content is None and process.poll() is not None:
+                        self._end()  # git gives up at a broken object: a fresh process reads the rest
+                        break
+        finally:
+            if answered < len(files):
+                self._end()  # answers that nobody took would be taken for those of the next question
+
+    def _missing(self, path: str, blob: str | None) -> GitError:
+        return GitError(f"{self._location}: {path}", f"the object {blob} is missing or broken")
 
     def _start(self) -> subprocess.Popen[bytes]:
         arguments = [f"--git-dir={self._git_dir}", "cat-file", "--batch"]
-        self._process = start_git(arguments, self._location, has_input=True, has_errors=False)
+        self._process = start_git(arguments, self._location, has_input=True, errors=subprocess.DEVNULL)
         return self._process
 
     def _end(self) -> None:
         if self._process is not None:
             end_group(self._process)
             self._process = None
+
+
+def _ask(process: subprocess.Popen[bytes], files: Sequence[tuple[str, str | None]]) -> bool:
+    assert process.stdin is not None  # noqa: S101  # opened as a pipe
+    try:
+        process.stdin.write("".join(f"{blob}\n" for _, blob in files).encode())
+        process.stdin.flush()
+    except BrokenPipeError:
+        process.wait()
+        return False
+    return True
+
+
+def _answer(process: subprocess.Popen[bytes]) -> bytes | None:
+    """Return the next content, or None for an object that git does not have or has given up at."""
+    assert process.stdout is not None  # noqa: S101  # opened as a pipe
+    header = process.stdout.readline().split()
+    if len(header) != 3 or header[1] != b"blob":
+        if not header:
+            process.wait()
+        return None
+    size = int(header[2])
+    content = process.stdout.read(size + 1)
+    if len(content) == size + 1:
+        return content[:-1]
+    process.wait()
+    return None
 
 
 def open_blobs(location: str) -> BlobReader:

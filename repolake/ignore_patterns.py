@@ -86,7 +86,7 @@ class IgnorePatterns:
 
 
 class PathFilter:
-    """The include and exclude patterns of a repository: a file must match one include, if any, and no exclude."""
+    """The patterns of one repository: a file must match an include, if there is any, and no exclude."""
 
     def __init__(self, include: Iterable[str], exclude: Iterable[str]) -> None:
         self._include = [(GitIgnoreSpecPattern(pattern), pattern) for pattern in include]

@@ -9,19 +9,22 @@ from functools import cache
 from pathlib import Path
 
 from repolake.checkout import Checkout
-from repolake.decisions import Decider, Decision
+from repolake.decisions import Decider, Decision, Undecided
 from repolake.entries import Entry
-from repolake.errors import FileUnreadableError, GitError
-from repolake.folder import DiskReader, blob_id
+from repolake.errors import SourceError
+from repolake.folder import blob_id
 from repolake.ignore_patterns import IGNORE_FILE, IgnorePatterns, PathFilter
-from repolake.records import RepositorySpec, SourceMode
+from repolake.records import RepositorySpec
 from repolake.settings import Settings
 from repolake.source import FileSource, open_source
 
 # What these modules say decides what is indexed: another text of them is another rules fingerprint.
 _RULE_MODULES = (
-    "attributes content_rules decisions file_kinds ignore_patterns languages notebook skip_rules text_decoding"
+    "attributes content_rules decisions file_kinds ignore_patterns languages notebook skip_rules"
+    " text_decoding"
 ).split()
+
+_READ_AHEAD = 512
 
 Known = Mapping[tuple[str, str], Decision]
 
@@ -50,31 +53,43 @@ class Inspection:
 
     def files(self, known: Known, advance: Callable[[int], None]) -> Iterator[Inspected]:
         """Yield each path with its decision; contents of paths in `known` are not judged again."""
-        is_disk = self.checkout.mode is not SourceMode.COMMIT
         with open_source(self.checkout.source) as source:
-            for entry in self.entries:
-                decision = self.decider.by_name(entry)
-                if decision is not None:
-                    yield Inspected(entry, decision)
-                elif entry.blob is not None and (entry.path, entry.blob) in known:
-                    yield Inspected(entry, known[entry.path, entry.blob])
-                else:
-                    yield self._read(source, entry, known, is_disk=is_disk)
-                advance(1)
+            for start in range(0, len(self.entries), _READ_AHEAD):
+                entries = self.entries[start : start + _READ_AHEAD]
+                yield from self._decide(source, entries, known)
+                advance(len(entries))
 
-    def _read(self, source: FileSource, entry: Entry, known: Known, *, is_disk: bool) -> Inspected:
-        try:
-            data = (
-                source.read_now(entry.path)
-                if isinstance(source, DiskReader)
-                else source.read(entry.path, entry.blob or "")
-            )
-        except (FileUnreadableError, GitError) as error:
-            return Inspected(entry, Decision(error=error.reason))
-        if is_disk:
-            entry = replace(entry, blob=blob_id(data), size_bytes=len(data))
+    def _decide(self, source: FileSource, entries: list[Entry], known: Known) -> Iterator[Inspected]:
+        decided = [self._without_reading(entry, known) for entry in entries]
+        unread = [
+            (entry.path, entry.blob)
+            for entry, outcome in zip(entries, decided, strict=True)
+            if isinstance(outcome, Undecided)
+        ]
+        contents = source.read_many(unread)
+        for entry, outcome in zip(entries, decided, strict=True):
+            if isinstance(outcome, Decision):
+                yield Inspected(entry, outcome)
+            else:
+                yield self._by_content(entry, outcome, next(contents), known)
+
+    def _without_reading(self, entry: Entry, known: Known) -> Decision | Undecided:
+        outcome = self.decider.by_name(entry)
+        if isinstance(outcome, Undecided) and entry.blob is not None:
+            return known.get((entry.path, entry.blob), outcome)
+        return outcome
+
+    def _by_content(
+        self, entry: Entry, standing: Undecided, data: bytes | SourceError, known: Known
+    ) -> Inspected:
+        if isinstance(data, SourceError):
+            return Inspected(entry, Decision(error=data.reason))
+        if entry.blob is None:
+            git = self.checkout.git
+            blob = blob_id(data, is_sha256=git is not None and git.is_sha256)
+            entry = replace(entry, blob=blob, size_bytes=len(data))
         found = known.get((entry.path, entry.blob or ""))
-        return Inspected(entry, found or self.decider.by_content(entry, data), data)
+        return Inspected(entry, found or self.decider.by_content(entry, standing, data), data)
 
 
 def inspect(checkout: Checkout, spec: RepositorySpec, settings: Settings) -> Inspection:
@@ -129,14 +144,8 @@ def _ignore_files(checkout: Checkout, entries: list[Entry]) -> dict[str, str]:
         return {}
     texts = {}
     with open_source(checkout.source) as source:
-        for entry in named:
-            try:
-                data = (
-                    source.read_now(entry.path)
-                    if isinstance(source, DiskReader)
-                    else source.read(entry.path, entry.blob or "")
-                )
-            except (FileUnreadableError, GitError):
-                continue  # its own row names the failure
-            texts[entry.path.rpartition("/")[0]] = data.decode("utf-8-sig", "replace")
+        contents = source.read_many([(entry.path, entry.blob) for entry in named])
+        for entry, data in zip(named, contents, strict=True):
+            if not isinstance(data, SourceError):  # else its own row names the failure
+                texts[entry.path.rpartition("/")[0]] = data.decode("utf-8-sig", "replace")
     return texts

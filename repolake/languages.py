@@ -44,7 +44,7 @@ _ENDINGS = {
     "r": ".r .rmd .rprofile",
     "matlab": ".mlx",
     "fortran": ".f .f77 .f90 .f95 .f03 .f08 .for",
-    "pascal": ".pas .dpr .pp .lpr",
+    "pascal": ".pas .dpr .lpr",
     "ada": ".adb .ads",
     "cobol": ".cob .cbl .cpy",
     "lisp": ".lisp .lsp .cl .asd",
@@ -71,8 +71,9 @@ _ENDINGS = {
     "vue": ".vue",
     "svelte": ".svelte",
     "astro": ".astro",
-    "template": ".erb .haml .slim .ejs .hbs .handlebars .mustache .jinja .jinja2 .j2 .njk .twig .liquid .pug .jade "
-    ".tmpl .tpl .gotmpl .blade .cshtml .razor .aspx .ascx .jsp .jspx .ftl .vm .heex .leex .eex .mako .latte",
+    "template": ".erb .haml .slim .ejs .hbs .handlebars .mustache .jinja .jinja2 .j2 .njk .twig .liquid "
+    ".pug .jade .tmpl .tpl .gotmpl .blade .cshtml .razor .aspx .ascx .jsp .jspx .ftl .vm .heex .leex .eex "
+    ".mako .latte .tt",
     "css": ".css",
     "scss": ".scss .sass",
     "less": ".less .styl",
@@ -80,8 +81,8 @@ _ENDINGS = {
     "yaml": ".yaml .yml .clang-format .cff .sls",
     "toml": ".toml",
     "ini": ".ini .cfg .conf .properties .editorconfig .desktop .service .timer .socket .reg .cnf .prefs",
-    "xml": ".xml .xsd .xsl .xslt .wsdl .csproj .fsproj .vbproj .vcxproj .props .targets .nuspec .plist .xaml .rng "
-    ".pom .config .axml .dtd .ui .qrc .sln .slnx .xacro .urdf .launch .rss .atom .opf .iml",
+    "xml": ".xml .xsd .xsl .xslt .wsdl .csproj .fsproj .vbproj .vcxproj .props .targets .nuspec .plist "
+    ".xaml .rng .pom .config .axml .dtd .ui .qrc .sln .slnx .xacro .urdf .launch .rss .atom .opf .iml",
     "markdown": ".md .markdown .mdx .mkd .mdown .mdc .qmd .livemd",
     "rst": ".rst .rest",
     "asciidoc": ".adoc .asciidoc",
@@ -95,21 +96,35 @@ _ENDINGS = {
     "glsl": ".glsl .vert .frag .geom .comp .hlsl .wgsl .metal .shader .cginc .fx .fxh",
     "gdscript": ".gd",
     "prisma": ".prisma",
+    "jsonnet": ".jsonnet .libsonnet",
+    "rego": ".rego",
+    "cue": ".cue",
+    "bicep": ".bicep",
+    "puppet": ".pp",
+    "yacc": ".y .yy .ypp",
+    "lex": ".l .lex",
+    "antlr": ".g4 .g3",
+    "abap": ".abap",
+    "apex": ".apex .trigger",
+    "mermaid": ".mmd .mermaid .puml .plantuml .dot .gv",
+    "sgml": ".sgml .docbook",
     "wat": ".wat .wast",
     "llvm": ".ll .mlir .td",
-    TEXT: ".txt .text .rdoc .textile .wiki .mediawiki .man .1 .2 .3 .4 .5 .6 .7 .8 .texi .texinfo .in .am .ac .m4",
+    TEXT: ".txt .text .rdoc .textile .wiki .mediawiki .man .1 .2 .3 .4 .5 .6 .7 .8 .texi .texinfo .in .am "
+    ".ac .m4",
 }
 _BY_ENDING = {ending: language for language, endings in _ENDINGS.items() for ending in endings.split()}
 
 _NAMES = {
-    "bash": ".bashrc .bash_profile .bash_aliases .profile .zshrc .zprofile .zshenv PKGBUILD APKBUILD configure "
-    "bash_completion .envrc.example .kshrc",
+    "bash": ".bashrc .bash_profile .bash_aliases .profile .zshrc .zprofile .zshenv PKGBUILD APKBUILD "
+    "configure bash_completion .envrc.example .kshrc",
     "python": "SConstruct SConscript wscript BUCK Snakefile .pythonrc Tiltfile",
     "starlark": "BUILD BUILD.bazel WORKSPACE WORKSPACE.bazel MODULE.bazel",
-    "ruby": "Rakefile Gemfile Guardfile Capfile Podfile Fastfile Appfile Vagrantfile Brewfile Thorfile Berksfile "
-    "Puppetfile Dangerfile Steepfile .irbrc .pryrc config.ru Appraisals Cheffile .simplecov",
+    "ruby": "Rakefile Gemfile Guardfile Capfile Podfile Fastfile Appfile Vagrantfile Brewfile Thorfile "
+    "Berksfile Puppetfile Dangerfile Steepfile .irbrc .pryrc config.ru Appraisals Cheffile .simplecov",
     "groovy": "Jenkinsfile",
-    "make": "Makefile makefile GNUmakefile BSDmakefile Kbuild Makefile.am Makefile.in justfile Justfile .justfile",
+    "make": "Makefile makefile GNUmakefile BSDmakefile Kbuild Makefile.am Makefile.in justfile Justfile "
+    ".justfile",
     "cmake": "CMakeLists.txt",
     "dockerfile": "Dockerfile Containerfile dockerfile",
     "meson": "meson.build meson_options.txt meson.options",
@@ -118,14 +133,15 @@ _NAMES = {
     ".arcconfig composer.json .all-contributorsrc .nycrc .mocharc .releaserc",
     "yaml": ".clang-format .clang-tidy .clangd .gemrc CITATION.cff .yamllint .markdownlint .swiftlint",
     "toml": "Pipfile Cargo.toml Gopkg.toml .taplo",
-    "ini": ".gitconfig .editorconfig .gitmodules .flake8 .coveragerc .pylintrc pylintrc .buckconfig "
-    ".hgrc .isort.cfg .bumpversion.cfg .pdbrc",
+    "ini": ".gitconfig .editorconfig .gitmodules .flake8 .coveragerc .pylintrc pylintrc .buckconfig .hgrc "
+    ".isort.cfg .bumpversion.cfg .pdbrc",
     "vim": ".vimrc _vimrc .gvimrc",
     "perl": "cpanfile Makefile.PL Build.PL",
     "r": ".Rprofile",
-    TEXT: "README LICENSE LICENCE COPYING NOTICE AUTHORS CONTRIBUTORS CHANGES CHANGELOG NEWS HISTORY TODO INSTALL "
-    "MAINTAINERS OWNERS CODEOWNERS VERSION MANIFEST MANIFEST.in .gitignore .gitattributes .dockerignore "
-    ".npmignore .prettierignore .eslintignore .mailmap go.mod go.work .nvmrc .python-version .ruby-version",
+    TEXT: "README LICENSE LICENCE COPYING NOTICE AUTHORS CONTRIBUTORS CHANGES CHANGELOG NEWS HISTORY TODO "
+    "INSTALL MAINTAINERS OWNERS CODEOWNERS VERSION MANIFEST MANIFEST.in .gitignore .gitattributes "
+    ".dockerignore .npmignore .prettierignore .eslintignore .mailmap go.mod go.work .nvmrc .python-version "
+    ".ruby-version",
 }
 _BY_NAME = {name: language for language, names in _NAMES.items() for name in names.split()}
 

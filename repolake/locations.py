@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from repolake.errors import UsageError
 
 SCHEMES = ("https", "http", "ssh", "git", "file")
-_SCP_LIKE = re.compile(r"^(?:([\w.+-]+)@)?([\w.-]+):(?!//)([^\\].*)$")
+_SCP_LIKE = re.compile(r"^(?:([\w.+-]+)@)?(\w[\w.-]*):(?!//|:)([^\\].*)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,13 @@ def parse_address(url: str) -> Address | None:
             return None
         user, host, path = match[1], match[2], match[3]
         return Address(f"{user}@{host}:{path}" if user else url, "ssh", host, path.lstrip("/"), None, None)
-    parts = urlsplit(url)
-    host = (parts.hostname or "") + (f":{parts.port}" if parts.port else "")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise UsageError("an address cannot be read", f"correct it: {error}") from error
+    name = parts.hostname or ""
+    host = (f"[{name}]" if ":" in name else name) + (f":{port}" if port else "")
     netloc = host
     user, password = parts.username, parts.password
     if parts.scheme == "ssh" and user:
@@ -56,7 +61,7 @@ def parse_address(url: str) -> Address | None:
     return Address(
         clean,
         parts.scheme,
-        parts.hostname or "",
+        name,
         unquote(parts.path).lstrip("/") if host else unquote(parts.path),
         unquote(user) if user else None,
         unquote(password) if password else None,

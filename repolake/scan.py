@@ -199,9 +199,9 @@ def _check_shrink(checkout: Checkout, before: list[str], existing: set[str]) -> 
     """Raise ShrinkError when more than half of the files of the last snapshot are gone from the disk."""
     if len(before) < SHRINK_LEAST_FILES or 2 * len(existing) >= len(before):
         return
-    root = os.fsencode(checkout.root)
     lost = sum(
-        path not in existing and not os.path.lexists(os.path.join(root, path_bytes(path))) for path in before
+        path not in existing and not os.path.lexists(checkout.root / os.fsdecode(path_bytes(path)))
+        for path in before
     )
     if 2 * lost > len(before):
         raise ShrinkError(checkout.repository.repository, len(before), len(before) - lost)

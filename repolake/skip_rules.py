@@ -60,11 +60,18 @@ _VENDORED_FOLDERS = """
     renv/library packrat/src packrat/lib .luarocks lua_modules .opam _opam .spago blib local/lib/perl5
 """
 
+# At the root only: a deeper folder of this name may hold an application's own code.
+_VENDORED_ROOT_FOLDERS = ("deps", "dependencies", "extern", "external", "externals")
+
 # Folders that hold the output of tools.
 _GENERATED_FOLDERS = """
     __pycache__ .mypy_cache .pytest_cache .ruff_cache .ipynb_checkpoints .hypothesis htmlcov .nyc_output
     __snapshots__ __image_snapshots__ .next .nuxt .svelte-kit .output .parcel-cache .turbo .angular .cache
-    .docusaurus .vite .webpack DerivedData xcuserdata CMakeFiles .cxx .externalNativeBuild storybook-static
+    .docusaurus .vite .webpack DerivedData xcuserdata .cxx
+    .externalNativeBuild CMakeFiles target/debug target/release target/classes target/test-classes
+    target/generated-sources target/generated-test-sources target/surefire-reports target/maven-status
+    build/classes build/generated build/intermediates build/reports build/tmp bin/Debug bin/Release obj/Debug
+    obj/Release storybook-static
 """
 
 # A package of Java, Kotlin or Scala may be called `vendor`: below a source root the name means nothing.
@@ -163,14 +170,15 @@ _LOCKFILE_PATTERNS = (
     (re.compile(r"\.opam\.locked$"), "*.opam.locked"),
 )
 
-_SECRET_NAMES = """
-    .npmrc .pypirc .netrc _netrc .git-credentials .htpasswd .pgpass .my.cnf .dockercfg .dockerconfigjson .s3cfg
+_PRIVATE_NAMES = """
+    .npmrc .pypirc .netrc _netrc .git-credentials .htpasswd .pgpass .my.cnf .dockercfg .dockerconfigjson
+    .s3cfg
     .boto .vault_pass .vault_pass.txt .vault-token .envrc id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk
     id_ed25519_sk master.key credentials.json client_secret.json client_secrets.json service-account.json
     service_account.json serviceAccountKey.json secrets.yml secrets.yaml secrets.json secrets.toml secrets.env
     credentials.yml.enc kubeconfig terraform.tfstate terraform.tfstate.backup
 """
-_SECRET_ENDINGS = """
+_PRIVATE_ENDINGS = """
     .pem .key .p12 .pfx .pkcs12 .jks .keystore .bks .ppk .p8 .kdb .kdbx .agekey .tfvars .tfvars.json .tfstate
     .ovpn .gpg .mobileprovision .env
 """
@@ -187,14 +195,16 @@ _ENDINGS: dict[SkipReason, str] = {
         .xcf .cur .dds .tga .exr .pbm .pgm .ppm .pnm .sketch .fig .drawio .excalidraw .indd .jxl .ktx""",
     SkipReason.FONT: ".ttf .otf .woff .woff2 .eot .pfb .pfm .afm .ttc .fnt .bdf .pcf",
     SkipReason.MEDIA: """
-        .mp3 .mp4 .wav .ogg .oga .ogv .webm .avi .mov .mkv .flac .aac .m4a .m4v .wma .wmv .mid .midi .aiff .swf
+        .mp3 .mp4 .wav .ogg .oga .ogv .webm .avi .mov .mkv .flac .aac .m4a .m4v .wma .wmv .mid .midi
+        .aiff .swf
         .fla .srt .vtt .cast .3gp .opus""",
     SkipReason.ARCHIVE: """
         .zip .tar .gz .tgz .bz2 .tbz2 .xz .txz .7z .rar .zst .lz4 .lzma .br .jar .war .ear .aar .apk .ipa .whl
         .egg .gem .crate .nupkg .snupkg .deb .rpm .dmg .iso .img .cab .msi .phar .vsix .crx .xpi .asar""",
     SkipReason.BINARY: """
         .exe .dll .so .dylib .a .lib .o .obj .ko .class .pyc .pyo .pyd .wasm .bin .dat .elf .hex .beam .rlib
-        .rmeta .pdb .ilk .exp .idb .nib .mo .gmo .pdf .doc .docx .xls .xlsx .ppt .pptx .odt .ods .odp .rtf .epub
+        .rmeta .pdb .ilk .exp .idb .nib .mo .gmo .pdf .doc .docx .xls .xlsx .ppt .pptx .odt .ods
+        .odp .rtf .epub
         .mobi .djvu .blend .fbx .glb .stl .3ds .unitypackage .uasset .umap .dwg .onnx .pt .pth
         .safetensors .ckpt .tflite .gguf .ggml .mlmodel .caffemodel .h5 .hdf5 .keras .joblib .pkl .pickle
         .swo .swp .ds_store .xcuserstate""",
@@ -262,6 +272,8 @@ _PATTERNS = tuple(
     for pattern, name in rows
 )
 
+# Most paths match none: one search tells.
+_ANY_PATTERN = re.compile("|".join(f"(?:{pattern.pattern})" for _, pattern, _ in _PATTERNS), re.IGNORECASE)
 
 _FOLDERS = {
     ".repolake": SkipReason.DATA_DIR,
@@ -270,8 +282,8 @@ _FOLDERS = {
 }
 _FOLDER_PAIRS = {name: reason for name, reason in _FOLDERS.items() if "/" in name}
 _BY_ENDING = {ending: reason for reason, endings in _ENDINGS.items() for ending in endings.split()}
-_SECRETS = frozenset(_SECRET_NAMES.split())
-_SECRET_TAILS = tuple(_SECRET_ENDINGS.split())
+_PRIVATE_FILES = frozenset(_PRIVATE_NAMES.split())
+_PRIVATE_TAILS = tuple(_PRIVATE_ENDINGS.split())
 
 
 def rule_for_path(path: str) -> Rule | None:
@@ -294,10 +306,10 @@ def _secret_rule(path: str, name: str) -> Rule | None:
     lowered = name.lower()
     if _ENV_FILE.match(lowered):
         return None if _TEMPLATE.search(lowered) else Rule(SkipReason.SECRET, ".env*")
-    if name in _SECRETS:
+    if name in _PRIVATE_FILES:
         return Rule(SkipReason.SECRET, name)
-    if lowered.endswith(_SECRET_TAILS) and not _TEMPLATE.search(lowered):
-        return Rule(SkipReason.SECRET, "*" + next(tail for tail in _SECRET_TAILS if lowered.endswith(tail)))
+    if lowered.endswith(_PRIVATE_TAILS) and not _TEMPLATE.search(lowered):
+        return Rule(SkipReason.SECRET, "*" + next(tail for tail in _PRIVATE_TAILS if lowered.endswith(tail)))
     for tail in _SECRET_PATHS:
         if path == tail or path.endswith("/" + tail):
             return Rule(SkipReason.SECRET, tail)
@@ -306,7 +318,10 @@ def _secret_rule(path: str, name: str) -> Rule | None:
 
 @lru_cache(maxsize=65536)
 def _folder_rule(folder: str) -> Rule | None:
-    for name in folder.split("/"):
+    names = folder.split("/")
+    if names[0] in _VENDORED_ROOT_FOLDERS:
+        return Rule(SkipReason.VENDORED, f"/{names[0]}/")
+    for name in names:
         reason = _FOLDERS.get(name)
         if reason is None:
             continue
@@ -339,6 +354,8 @@ def _bundle_rule(folder: str, name: str) -> Rule | None:
 
 
 def _pattern_rule(path: str) -> Rule | None:
+    if not _ANY_PATTERN.search(path):
+        return None
     for reason, pattern, name in _PATTERNS:
         if pattern.search(path):
             return Rule(reason, name)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self
 
+from repolake.errors import SourceError
 from repolake.folder import DiskReader
 from repolake.git_repository import open_blobs
 from repolake.records import Source, SourceMode
@@ -25,11 +27,17 @@ class FileSource(Protocol):
     ) -> None:
         """Close."""
 
-    def read(self, path: str, blob: str) -> bytes:
-        """Return the content of a file.
+    def read(self, path: str, blob: str | None) -> bytes:
+        """Return the content of a file; on disk a null blob takes it as it is now.
 
         Raises SourceError (GitError, FileUnreadableError) when it cannot be read, or, on disk, when it is
         no longer that blob.
+        """
+
+    def read_many(self, files: Sequence[tuple[str, str | None]]) -> Iterator[bytes | SourceError]:
+        """Yield the content of each (path, blob) in order, or the error that reading it gave.
+
+        Faster than one after another: a repository is asked ahead. One content is held at a time.
         """
 
 

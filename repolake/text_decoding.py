@@ -103,11 +103,12 @@ def _declared_encoding(data: bytes) -> str | None:
             continue
         name = match[1].decode("ascii").removesuffix("-unix").removesuffix("-dos")
         try:
-            codec = codecs.lookup(name)
-            b"".decode(codec.name)
-        except LookupError:
+            codec = codecs.lookup(name).name
+            # The line itself was read as ASCII: no UTF-16, no EBCDIC, no codec that only rewrites text.
+            is_charset = b"# coding".decode(codec) == "# coding"
+        except (LookupError, UnicodeError):
             return None
-        return None if codec.name.replace("-", "_") in _NO_CHARSETS else codec.name
+        return codec if is_charset and codec.replace("-", "_") not in _NO_CHARSETS else None
     return None
 
 
@@ -128,9 +129,7 @@ def _detected(data: bytes) -> DecodedText | None:
             lines.append(line)
             size += len(line) + 1
     sample = b"\n".join(lines)
-    matches = from_bytes(
-        sample, cp_isolation=list(_CANDIDATES), threshold=MAX_CHAOS, enable_fallback=False
-    )
+    matches = from_bytes(sample, cp_isolation=list(_CANDIDATES), threshold=MAX_CHAOS, enable_fallback=False)
     best = matches.best()
     rivals = {match.encoding for match in matches if best is not None and match.coherence == best.coherence}
     encoding = _FALLBACK
