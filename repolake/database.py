@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from repolake import sql_files
-from repolake.errors import DatabaseError, IndexMissingError, LakeFormatError, LakeWriteError, PublishError
+from repolake.errors import DatabaseError, IndexMissingError, LakeFormatError, LakeWriteError
 
 # Raise it when tables, views or macros change: another version is rebuilt from the lake, never migrated.
 SCHEMA_VERSION = 1

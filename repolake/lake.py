@@ -19,6 +19,7 @@ import logging
 import os
 import time
 import uuid
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -30,7 +31,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from repolake.errors import LakeBusyError, LakeFormatError, LakeWriteError
-from repolake.records import Failure, Repository, Snapshot, Stage
+from repolake.records import Failure, Repository, RepositorySpec, Snapshot, Stage
 
 LAKE_FORMAT = 1
 SHARD_BYTES = 64 * 1024 * 1024
@@ -110,17 +111,27 @@ class Manifest:
     sequence: int
     started_at: datetime
     finished_at: datetime | None
-    state: str  # complete, partial or failed
+    state: str  # running, complete, partial or failed; a dead run stays running
     version: str
     chunking_fingerprint: str
     model: dict[str, Any]
     config: dict[str, Any]
     repositories: tuple[Repository, ...]
     snapshots: tuple[Snapshot, ...]
+    specs: tuple[RepositorySpec, ...] = ()  # how each repository was asked for, each with its name
     stages: tuple[StageCount, ...] = ()
     failures: tuple[Failure, ...] = ()
-    database: str | None = None
+    database: str | None = None  # name of the file that was built from exactly this content
     format: int = LAKE_FORMAT
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """What became of a snapshot's paths; `skipped` counts by skip rule, the most first."""
+
+    indexed: int
+    failed: int
+    skipped: dict[str, int]
 
 
 class Lake:
@@ -169,6 +180,13 @@ class Lake:
         """
         rows = table.cast(SNAPSHOT_SCHEMA).replace_schema_metadata(table.schema.metadata)
         write_shard(self.snapshot_path(snapshot_id), rows)
+
+    def decisions(self, snapshot_id: str) -> Decisions:
+        """Count what became of a snapshot's paths."""
+        table = pq.read_table(self.snapshot_path(snapshot_id), columns=["skip_rule", "error"])
+        rules = Counter(rule for rule in table.column("skip_rule").to_pylist() if rule is not None)
+        failed = table.num_rows - table.column("error").null_count
+        return Decisions(table.num_rows - rules.total() - failed, failed, dict(rules.most_common()))
 
     def shards(self, folder: Path, schema: pa.Schema, *, is_thorough: bool = False) -> list[Path]:
         """Return the sound shards of a folder, oldest first; others are moved to quarantine.
@@ -387,11 +405,17 @@ def _read_manifest(path: Path) -> Manifest | None:
             )
             for row in raw["snapshots"]
         ),
+        specs=tuple(_spec(row) for row in raw["specs"]),
         stages=tuple(StageCount(**{**row, "stage": Stage(row["stage"])}) for row in raw["stages"]),
         failures=tuple(Failure(**{**row, "stage": Stage(row["stage"])}) for row in raw["failures"]),
         database=raw["database"],
         format=found,
     )
+
+
+def _spec(row: dict[str, Any]) -> RepositorySpec:
+    lists = {name: tuple(row[name]) for name in ("refs", "include", "exclude")}
+    return RepositorySpec(**{**row, **lists})
 
 
 def _time(text: str | None) -> datetime | None:

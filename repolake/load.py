@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from repolake import database
-from repolake.lake import CHUNK_SCHEMA, SNAPSHOT_SCHEMA, TIMESTAMP, Lake, Manifest, embedding_schema
+from repolake.lake import CHUNK_SCHEMA, TIMESTAMP, Lake, Manifest, embedding_schema
 from repolake.progress import Progress
 from repolake.records import LoadReport, Stage
 from repolake.settings import Settings

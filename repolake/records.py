@@ -6,6 +6,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from repolake.errors import RepolakeError
+
+WHOLE_REPOSITORY = "."  # the path of a failure that is not about one file
+
 
 class SourceMode(StrEnum):
     """Where a snapshot's files come from."""
@@ -172,6 +176,62 @@ class LoadReport:
     size_bytes: int
     seconds: float
     is_unchanged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryFailure:
+    """A repository, or one ref of it, of which nothing could be read; a snapshot that it had stays.
+
+    `ref` is null for the default ref. `error` is kept as it was raised, so that a face can tell wrong
+    usage from a fault.
+    """
+
+    spec: RepositorySpec
+    ref: str | None
+    stage: Stage
+    error: RepolakeError
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryReport:
+    """What a run did for one ref of one repository. `ref` and `commit` are null if nothing could be read.
+
+    `chunks` counts the chunks of the published snapshot; the other counts are of this run only.
+    """
+
+    repository: str
+    ref: str | None
+    commit: str | None
+    files_indexed: int = 0
+    files_skipped: int = 0
+    chunks: int = 0
+    chunks_new: int = 0
+    embeddings_new: int = 0
+    embeddings_reused: int = 0
+    failures: tuple[Failure, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """What a run did. `seconds` has a value for each stage and `total`.
+
+    `new_failures` are those that the run before did not have; `is_unchanged` means that the published
+    database already held this content and was not built again.
+    """
+
+    run_id: str
+    repositories: tuple[RepositoryReport, ...]
+    seconds: dict[str, float]
+    database: str
+    is_unchanged: bool
+    failures: tuple[Failure, ...] = ()
+    new_failures: tuple[Failure, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def has_new_failures(self) -> bool:
+        """Whether a repository failed, or a file that had not failed in the run before."""
+        return bool(self.new_failures)
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,11 @@ class Settings(BaseSettings):
         description="Worker processes for chunking; 0: one for each core this process may use.",
     )
 
+    # retention
+    snapshots_per_ref: int = Field(
+        2, ge=1, description="How many snapshots of a ref the lake keeps; searches see the newest."
+    )
+
     # embed
     model: str = Field(
         "minilm", description="Model: `minilm`, `fast`, or a sentence-transformers name or path."
@@ -93,6 +98,13 @@ class Settings(BaseSettings):
     query_timeout_seconds: float = Field(
         30.0, gt=0, description="How long one query of a session may run before it is interrupted."
     )
+
+    # nightly flow
+    repositories_file: Path = Field(
+        Path("repolake.toml"), description="The list of repositories that the nightly flow indexes."
+    )
+    nightly_cron: str = Field("0 2 * * *", description="When the nightly flow runs, as a cron line.")
+    nightly_timezone: str = Field("UTC", description="Time zone of the cron line, such as `Europe/Berlin`.")
 
 
 def load_settings(**arguments: object) -> Settings:

@@ -23,7 +23,9 @@ def test_rst_levels_follow_the_order_of_their_adornments() -> None:
 
 def test_sections_of_a_long_text_are_chunks_named_by_their_headings() -> None:
     words = "Some words that explain the thing at length. " * 12
-    text = f"intro\n\n# Guide\n\n{words}\n\n## Install\n\n{words}\n\n### Linux\n\n{words}\n\n## Use\n\nShort.\n"
+    text = (
+        f"intro\n\n# Guide\n\n{words}\n\n## Install\n\n{words}\n\n### Linux\n\n{words}\n\n## Use\n\nShort.\n"
+    )
     chunks = cut(text, "markdown", 200)
     assert [(chunk.symbol, chunk.signature) for chunk, _ in chunks] == [
         ("<module>", None),
@@ -37,7 +39,9 @@ def test_sections_of_a_long_text_are_chunks_named_by_their_headings() -> None:
 
 
 def test_a_short_text_is_one_section() -> None:
-    assert [own for _, own in cut("# A\n\ntext\n\n## B\n\nmore\n", "markdown")] == ["# A\n\ntext\n\n## B\n\nmore"]
+    assert [own for _, own in cut("# A\n\ntext\n\n## B\n\nmore\n", "markdown")] == [
+        "# A\n\ntext\n\n## B\n\nmore"
+    ]
 
 
 def test_thousands_of_nested_and_flat_headings_are_no_problem() -> None:

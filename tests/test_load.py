@@ -1,6 +1,7 @@
 from pathlib import Path
 
 from lake_builder import File, LakeBuilder, Piece
+
 from repolake.load import load
 from repolake.progress import SilentProgress
 from repolake.search import open_index

@@ -386,7 +386,9 @@ def test_definitions_have_their_dotted_names_and_kinds(language: str) -> None:
     for mark, filler in FILLER.items():
         text = text.replace(f"{mark}FILL", filler)
     found = [
-        (chunk.symbol, chunk.symbol_kind) for chunk, _ in cut(text, language, 160) if not chunk.is_continuation
+        (chunk.symbol, chunk.symbol_kind)
+        for chunk, _ in cut(text, language, 160)
+        if not chunk.is_continuation
     ]
     assert [pair for pair in found if pair in expected or pair[0] != "<module>"] == expected
 
@@ -433,6 +435,10 @@ def test_clauses_of_one_function_stay_together() -> None:
 
 
 def test_functions_inside_a_wrapper_function_are_found() -> None:
-    body = "".join(f"  function step{number}(a) {{\n    return call(a, {number});\n  }}\n" for number in range(30))
-    found = {chunk.symbol for chunk, _ in cut(f"(function () {{\n  'use strict';\n{body}}})();\n", "javascript")}
+    body = "".join(
+        f"  function step{number}(a) {{\n    return call(a, {number});\n  }}\n" for number in range(30)
+    )
+    found = {
+        chunk.symbol for chunk, _ in cut(f"(function () {{\n  'use strict';\n{body}}})();\n", "javascript")
+    }
     assert {f"step{number}" for number in range(30)} <= found

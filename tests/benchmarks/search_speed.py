@@ -170,12 +170,13 @@ def main() -> None:
     if database.published_path(options.data_dir) is None:
         manifest = build_lake(options.data_dir, options.count)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-        report = load(
-            manifest, lake=Lake(options.data_dir), settings=settings, progress=SilentProgress()
-        )
+        report = load(manifest, lake=Lake(options.data_dir), settings=settings, progress=SilentProgress())
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-        print(f"load {report.chunk_count} chunks: {report.seconds:.0f} s, file {report.size_bytes / 1e9:.2f} GB, "
-              f"peak {peak:.1f} GB (before {before:.1f})", flush=True)
+        print(
+            f"load {report.chunk_count} chunks: {report.seconds:.0f} s, file {report.size_bytes / 1e9:.2f} GB, "
+            f"peak {peak:.1f} GB (before {before:.1f})",
+            flush=True,
+        )
     vector = np.random.default_rng(1).standard_normal(DIMENSION).astype(np.float32)
     vector /= np.linalg.norm(vector)
     with open_index(options.data_dir, settings=settings, embed_query=lambda _: vector.tolist()) as index:
@@ -196,7 +197,10 @@ def compare(index, vector) -> None:
     retriever.index(words, show_progress=False)
     print(f"bm25s index: {time.perf_counter() - started:.0f} s")
     print("numpy cosine", milliseconds(lambda _: np.argpartition(-(vectors @ vector), 10)[:10]))
-    split = {query: index.sql("select main.split_words(?)", [query]).column(0)[0].as_py().split() for query in QUERIES}
+    split = {
+        query: index.sql("select main.split_words(?)", [query]).column(0)[0].as_py().split()
+        for query in QUERIES
+    }
     print("bm25s", milliseconds(lambda query: retriever.retrieve([split[query]], k=10, show_progress=False)))
 
 

@@ -1,0 +1,5 @@
+"""`python -m repolake`: the command line."""
+
+from repolake.cli import main
+
+main()

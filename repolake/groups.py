@@ -1,0 +1,153 @@
+"""The stages over a group of repositories: what one task of a run does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from repolake.chunk import chunk
+from repolake.embed import embed
+from repolake.errors import ShrinkError, SourceError, UsageError
+from repolake.lake import Lake, Manifest
+from repolake.load import load
+from repolake.model_identity import ModelIdentity
+from repolake.progress import Progress
+from repolake.records import (
+    Chunker,
+    ChunkReport,
+    EmbedReport,
+    LoadReport,
+    RepositoryFailure,
+    RepositorySpec,
+    ScanReport,
+    Snapshot,
+    Stage,
+)
+from repolake.scan import scan
+from repolake.settings import Settings
+
+MAX_GROUPS = 24  # so that a run of a thousand repositories has tens of task runs
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Chunking:
+    """How chunks are cut: everything that the chunking fingerprint stands for."""
+
+    fingerprint: str
+    tokenizer_file: Path
+    budget: int
+    chunker: Chunker
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What every stage of one run works with."""
+
+    lake: Lake
+    run_id: str
+    settings: Settings
+    chunking: Chunking
+    model: ModelIdentity
+    allow_shrink: bool
+    progress: Progress
+
+
+@dataclass(frozen=True, slots=True)
+class ScanRequest:
+    """One repository to scan, with the current snapshot of each ref that the lake knows.
+
+    The key None is the default ref.
+    """
+
+    spec: RepositorySpec
+    previous: dict[str | None, Snapshot]
+
+    @property
+    def refs(self) -> tuple[str | None, ...]:
+        """The refs asked for; None stands for the default one."""
+        return self.spec.refs or (None,)
+
+
+def groups_of(items: Sequence[T]) -> list[tuple[T, ...]]:
+    """Return the items in at most MAX_GROUPS groups, in order."""
+    size = max(1, -(-len(items) // MAX_GROUPS))
+    return [tuple(items[start : start + size]) for start in range(0, len(items), size)]
+
+
+def scan_group(
+    requests: tuple[ScanRequest, ...], context: Context
+) -> tuple[tuple[ScanRequest, ScanReport | RepositoryFailure], ...]:
+    """Scan each ref of each repository; a bad one becomes a failure and the rest go on.
+
+    A group of one repository raises a transient error instead, so that an executor can retry it.
+    """
+    outcomes: list[tuple[ScanRequest, ScanReport | RepositoryFailure]] = []
+    for request in requests:
+        for ref in request.refs:
+            try:
+                report = scan(
+                    request.spec,
+                    ref,
+                    lake=context.lake,
+                    run_id=context.run_id,
+                    fingerprint=context.chunking.fingerprint,
+                    settings=context.settings,
+                    previous=request.previous.get(ref),
+                    allow_shrink=context.allow_shrink,
+                    progress=context.progress,
+                )
+            except (SourceError, UsageError, ShrinkError) as error:
+                if error.is_transient and len(requests) == 1:
+                    raise
+                outcomes.append((request, RepositoryFailure(request.spec, ref, Stage.SCAN, error)))
+            else:
+                outcomes.append((request, report))
+    return tuple(outcomes)
+
+
+def chunk_group(
+    scans: tuple[tuple[RepositorySpec, ScanReport], ...], context: Context
+) -> tuple[ChunkReport | RepositoryFailure, ...]:
+    """Chunk each snapshot, in order; a repository that vanished meanwhile becomes a failure."""
+    outcomes: list[ChunkReport | RepositoryFailure] = []
+    for spec, report in scans:
+        try:
+            chunked = chunk(
+                [(report.snapshot, report.source)],
+                lake=context.lake,
+                fingerprint=context.chunking.fingerprint,
+                tokenizer_file=context.chunking.tokenizer_file,
+                budget=context.chunking.budget,
+                chunker=context.chunking.chunker,
+                settings=context.settings,
+                progress=context.progress,
+            )
+        except SourceError as error:
+            outcomes.append(RepositoryFailure(spec, report.snapshot.ref, Stage.CHUNK, error))
+        else:
+            outcomes.append(chunked)
+    return tuple(outcomes)
+
+
+def embed_group(snapshots: tuple[Snapshot, ...], context: Context) -> tuple[EmbedReport, ...]:
+    """Embed what each snapshot misses, in order."""
+    return tuple(
+        embed(
+            [snapshot],
+            lake=context.lake,
+            fingerprint=context.chunking.fingerprint,
+            model=context.model,
+            settings=context.settings,
+            progress=context.progress,
+        )
+        for snapshot in snapshots
+    )
+
+
+def load_all(manifest: Manifest, context: Context) -> LoadReport:
+    """Build and publish the database of everything that the manifest names."""
+    return load(manifest, lake=context.lake, settings=context.settings, progress=context.progress)

@@ -1,0 +1,176 @@
+"""What a data folder holds and how fresh it is, read from the lake."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from repolake import database
+from repolake.errors import IndexMissingError
+from repolake.lake import Lake, Manifest
+from repolake.records import Failure, Stage
+
+SHOWN_RUNS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class RefStatus:
+    """One ref of a repository as published."""
+
+    ref: str
+    commit: str
+    committed_at: datetime | None
+    files_indexed: int
+    files_skipped: int
+    files_failed: int
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryStatus:
+    """One repository; `hours` is the time since it was last read with success."""
+
+    repository: str
+    location: str
+    default_ref: str
+    indexed_at: datetime
+    hours: float
+    refs: tuple[RefStatus, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RunStatus:
+    """One run; a run that died before its end stays `running` although nothing runs."""
+
+    run_id: str
+    started_at: datetime
+    finished_at: datetime | None
+    state: str
+    seconds: float | None
+    chunks_new: int
+    embeddings_new: int
+    failures: int
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The state of one data folder.
+
+    `skips` counts the files of all refs by skip rule; `truncated_chunks` those of the shown runs whose
+    text was longer than the model reads.
+    """
+
+    data_dir: str
+    database: str | None
+    database_bytes: int
+    model: str
+    model_id: str
+    dimension: int
+    chunker: str
+    repositories: tuple[RepositoryStatus, ...]
+    skips: dict[str, int]
+    truncated_chunks: int
+    failures: tuple[Failure, ...]
+    runs: tuple[RunStatus, ...]
+
+    def stale(self, hours: float) -> tuple[str, ...]:
+        """Return the repositories that were last indexed more than `hours` ago."""
+        return tuple(entry.repository for entry in self.repositories if entry.hours > hours)
+
+
+def read_status(data_dir: Path, now: datetime | None = None) -> Status:
+    """Read the state of a data folder.
+
+    Raises IndexMissingError when nothing was ever indexed there, LakeFormatError for a newer lake.
+    """
+    lake = Lake(data_dir)
+    manifests = lake.manifests()
+    if not manifests:
+        raise IndexMissingError(str(data_dir))
+    latest = manifests[-1]
+    published = database.published_path(data_dir)
+    decisions = {s.snapshot_id: lake.decisions(s.snapshot_id) for s in latest.snapshots if s.is_current}
+    chunk_counts = database.chunk_counts(published) if published is not None else {}
+    repositories = []
+    for repository in latest.repositories:
+        refs = tuple(
+            RefStatus(
+                ref=s.ref,
+                commit=s.commit,
+                committed_at=s.committed_at,
+                files_indexed=decisions[s.snapshot_id].indexed,
+                files_skipped=sum(decisions[s.snapshot_id].skipped.values()),
+                files_failed=decisions[s.snapshot_id].failed,
+                chunks=chunk_counts.get(s.snapshot_id, 0),
+            )
+            for s in latest.snapshots
+            if s.is_current and s.repository == repository.repository
+        )
+        age = (now or datetime.now(UTC)) - repository.indexed_at
+        repositories.append(
+            RepositoryStatus(
+                repository=repository.repository,
+                location=repository.location,
+                default_ref=repository.default_ref,
+                indexed_at=repository.indexed_at,
+                hours=round(age / timedelta(hours=1), 2),
+                refs=refs,
+            )
+        )
+    skips: Counter[str] = Counter()
+    for decision in decisions.values():
+        skips.update(decision.skipped)
+    shown = manifests[: -SHOWN_RUNS - 1 : -1]
+    return Status(
+        data_dir=str(data_dir),
+        database=str(published) if published is not None else None,
+        database_bytes=published.stat().st_size if published is not None else 0,
+        model=latest.model["name"],
+        model_id=latest.model["model_id"],
+        dimension=latest.model["dimension"],
+        chunker=latest.config["chunker"],
+        repositories=tuple(repositories),
+        skips=dict(skips.most_common()),
+        truncated_chunks=int(_total(shown, Stage.EMBED, "truncated_chunk_count")),
+        failures=latest.failures,
+        runs=tuple(_run_status(manifest) for manifest in shown),
+    )
+
+
+def tokens_per_second(data_dir: Path, model_id: str) -> float | None:
+    """Return how fast a model embedded in the newest run of this data folder that used it, if any did."""
+    for manifest in reversed(Lake(data_dir).manifests()):
+        if manifest.model["model_id"] != model_id:
+            continue
+        stages = [entry for entry in manifest.stages if entry.stage is Stage.EMBED]
+        seconds = sum(entry.seconds for entry in stages)
+        tokens = sum(entry.counts.get("token_count", 0) for entry in stages)
+        if tokens and seconds:
+            return tokens / seconds
+    return None
+
+
+def _run_status(manifest: Manifest) -> RunStatus:
+    end = manifest.finished_at
+    return RunStatus(
+        run_id=manifest.run_id,
+        started_at=manifest.started_at,
+        finished_at=end,
+        state=manifest.state,
+        seconds=round((end - manifest.started_at).total_seconds(), 1) if end is not None else None,
+        chunks_new=int(_total([manifest], Stage.CHUNK, "chunks_new")),
+        embeddings_new=int(_total([manifest], Stage.EMBED, "embeddings_new")),
+        failures=len(manifest.failures),
+    )
+
+
+def _total(manifests: Sequence[Manifest], stage: Stage, name: str) -> float:
+    return sum(
+        count.counts.get(name, 0)
+        for manifest in manifests
+        for count in manifest.stages
+        if count.stage is stage
+    )

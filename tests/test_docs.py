@@ -1,0 +1,116 @@
+"""The README cannot drift: names are complete, and its examples give what it says."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from repolake.commands import app
+from repolake.records import Kind
+from repolake.settings import Settings, known_names
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+CONSOLE_BLOCKS = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
+PUBLIC_MACROS = ("search_text", "search_vector", "search_hybrid", "search", "embed")
+
+
+def test_every_command_and_option_is_in_the_readme_and_has_help():
+    group = get_command(app)
+    for name, command in group.commands.items():  # type: ignore[attr-defined]
+        assert f"`repolake {name}" in README
+        assert command.help
+        for parameter in command.params:
+            assert getattr(parameter, "help", "x"), f"{name} {parameter.name} has no help"
+            for option in parameter.opts:
+                if option.startswith("-") and option != "--help":
+                    assert f"`{option}" in README, f"{option} of {name} is not in the README"
+
+
+def test_every_setting_is_in_the_readme_with_its_default_and_description():
+    for name, field in Settings.model_fields.items():
+        default = "" if field.default in {None, ""} else f"`{field.default}`"
+        assert f"| `REPOLAKE_{name.upper()}` | {default} | {field.description} |" in README
+
+
+def test_the_readme_names_no_setting_that_does_not_exist():
+    assert set(re.findall(r"REPOLAKE_[A-Z_]+", README)) <= known_names()
+
+
+def test_every_public_macro_is_in_the_readme():
+    for name in PUBLIC_MACROS:
+        assert f"{name}(" in README
+
+
+def test_every_kind_is_known_to_the_command_line():
+    help_text = subprocess.run(
+        [sys.executable, "-m", "repolake", "search", "--help"],
+        cwd=ROOT,
+        env={**os.environ, "COLUMNS": "200"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    for kind in Kind:
+        assert kind.value in help_text
+
+
+def test_ci_ends_with_the_test_command_of_the_readme():
+    last = (ROOT / ".ci" / "run").read_text(encoding="utf-8").rstrip().rpartition("\n")[2]
+    assert f".venv/bin/{last}\n" in README
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty folder, beside programs `repolake` and `python` that use this checkout."""
+    work = tmp_path_factory.mktemp("readme")
+    programs = work / "bin"
+    programs.mkdir()
+    for name, arguments in (("repolake", "-m repolake"), ("python", "")):
+        (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments} "$@"\n')
+        (programs / name).chmod(0o755)
+    (work / "empty").mkdir()
+    return work / "empty"
+
+
+def masked(text: str) -> list[list[str]]:
+    """Return the words of each line with their digits masked: counts and lines depend on Python's version."""
+    return [
+        re.sub(r"\d[\d.,]*", "0", line).split() for line in text.splitlines() if line.strip(" -│┌┐└┘├┤┬┴┼─")
+    ]
+
+
+def test_the_readme_examples_give_what_it_shows(folder: Path):
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "PATH": f"{folder.parent / 'bin'}{os.pathsep}{os.environ['PATH']}",
+    }
+    for block in CONSOLE_BLOCKS:
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, expected = part.partition("\n")
+            result = subprocess.run(
+                ["bash", "-o", "pipefail", "-c", command],
+                cwd=folder,
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            assert masked(result.stdout) == masked(expected), command
+    [program] = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    result = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert len(result.stdout.splitlines()) == 3
