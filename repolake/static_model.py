@@ -1,7 +1,7 @@
 """Encode texts with a static model, a table of token vectors, using nothing but tokenizers and numpy.
 
-A static model (sentence-transformers' StaticEmbedding, model2vec) gives a text the mean of its tokens' vectors. It reads
-texts of any length, needs no torch and no GPU, and encodes thousands of chunks a second.
+A static model (sentence-transformers' StaticEmbedding, model2vec) gives a text the mean of its tokens'
+vectors. It reads texts of any length, needs no torch and no GPU, and encodes thousands of chunks a second.
 """
 
 from __future__ import annotations
@@ -97,12 +97,12 @@ class StaticModel:
 
 
 def _module_folder(folder: Path) -> Path:
-    """Return the folder of the StaticEmbedding module: the model's own, or the one that modules.json names."""
+    """Return the folder of the StaticEmbedding module: the model's, or the one in modules.json."""
     modules_file = folder / "modules.json"
     if not modules_file.exists():
         return folder
     try:
-        modules = json.loads(modules_file.read_bytes())
+        modules: list[dict[str, str]] = json.loads(modules_file.read_bytes())
         kinds = [module["type"].rsplit(".", 1)[-1] for module in modules]
         paths = [module["path"] for module in modules]
     except (OSError, ValueError, TypeError, KeyError) as error:
