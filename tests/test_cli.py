@@ -292,7 +292,8 @@ def test_an_interrupted_run_ends_with_one_sentence_and_keeps_the_index(
     )
     lake = Lake(data)
     while (manifest := lake.latest_manifest()) is None or manifest.state != "running":
-        time.sleep(0.05)
+        assert process.poll() is None, "the run ended before it could be interrupted"
+        time.sleep(0.02)
     os.killpg(process.pid, number)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 2, err
