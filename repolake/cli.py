@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import sys
 import warnings
@@ -11,6 +12,7 @@ from typing import NoReturn
 from repolake.errors import RepolakeError
 
 EXIT_NOTHING_DONE = 2
+POINTER = re.compile(r"\n\nLINE \d+:.*?\^", re.DOTALL)  # DuckDB's picture of the place, not for one line
 
 
 class _InterruptedError(BaseException):
@@ -37,7 +39,8 @@ def main() -> NoReturn:
     sys.exit(0)
 
 
-def _fail(sentence: str) -> NoReturn:
+def _fail(message: str) -> NoReturn:
+    sentence = " ".join(POINTER.sub("", message).split())
     print(f"repolake: {sentence}", file=sys.stderr)  # noqa: T201
     sys.exit(EXIT_NOTHING_DONE)
 

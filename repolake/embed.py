@@ -54,7 +54,9 @@ def embed(
         session.rows(
             "queries/create_wanted_texts", snapshot_shards=snapshot_shards, chunk_shards=chunk_shards
         )
-        [(missing, reused, tokens)] = session.rows("queries/count_wanted_texts")
+        [(missing, reused, tokens, long_count)] = session.rows(
+            "queries/count_wanted_texts", token_limit=_token_limit(model)
+        )
         progress.start(Stage.EMBED, model.name, missing)
         errors: dict[str, str] = {}
         if missing:
@@ -68,7 +70,9 @@ def embed(
                         notes += encoding.calibrate(window, missing, tokens)
                     encoding.encode(window)
             errors = encoding.errors
-        truncated_chunks, truncated_tokens = _truncation(session, model, chunk_shards)
+        truncated_chunks, truncated_tokens = (
+            _truncation(session, model, chunk_shards) if long_count else ({}, {})
+        )
         failures = _failures(session, errors, snapshots, snapshot_shards, chunk_shards)
         progress.finish(Stage.EMBED)
     return EmbedReport(
@@ -110,20 +114,22 @@ def _truncation(
     """Return by language how many wanted texts the model cuts off, and how many tokens it does not read."""
     chunks: Counter[str] = Counter()
     tokens: Counter[str] = Counter()
-    if model.max_tokens is None:
-        return chunks, tokens
-    limit = model.max_tokens - model.document_prompt_token_count
-    counter = None
+    limit = _token_limit(model)
+    counter = _exact_counter(model.tokenizer_file)
     for batch in session.stream(
         "queries/long_texts", WINDOW_TEXTS, chunk_shards=chunk_shards, token_limit=limit
     ):
-        counter = counter or _exact_counter(model.tokenizer_file)
         for language, text in zip(batch["language"].to_pylist(), batch["text"].to_pylist(), strict=True):
-            excess = len(counter.encode(text).ids) - limit
+            excess = len(counter.encode(text).ids) - (limit or 0)
             if excess > 0:
-                chunks[language] += 1
-                tokens[language] += excess
+                chunks[str(language)] += 1
+                tokens[str(language)] += excess
     return dict(chunks), dict(tokens)
+
+
+def _token_limit(model: ModelIdentity) -> int | None:
+    """Return how many tokens of a text, special tokens included, the model reads beside its prompt."""
+    return None if model.max_tokens is None else model.max_tokens - model.document_prompt_token_count
 
 
 def _exact_counter(tokenizer_file: Path) -> Tokenizer:

@@ -73,7 +73,7 @@ _ENDINGS = {
     "astro": ".astro",
     "template": ".erb .haml .slim .ejs .hbs .handlebars .mustache .jinja .jinja2 .j2 .njk .twig .liquid "
     ".pug .jade .tmpl .tpl .gotmpl .blade .cshtml .razor .aspx .ascx .jsp .jspx .ftl .vm .heex .leex .eex "
-    ".mako .latte",
+    ".mako .latte .tt",
     "css": ".css",
     "scss": ".scss .sass",
     "less": ".less .styl",

@@ -154,9 +154,11 @@ class _Run:
                 self._forget_unlisted()
             if self._is_chunking_new:
                 self._scan_the_others()
-        self._write_first_manifest()
+        missing = [(spec, report) for spec, report in self.outcome.scans if self._is_work_left(report)]
+        if missing or self._is_model_new:
+            self._write_first_manifest()
         with self._timed(Stage.CHUNK):
-            self._chunk()
+            self._chunk(missing)
         content = self._content()
         with self._timed(Stage.EMBED):
             self._embed(content)
@@ -206,8 +208,7 @@ class _Run:
 
     # chunk and embed
 
-    def _chunk(self) -> None:
-        missing = [(spec, report) for spec, report in self.outcome.scans if self._is_work_left(report)]
+    def _chunk(self, missing: Sequence[tuple[RepositorySpec, ScanReport]]) -> None:
         # One after the other: each uses all cores, and a blob that two groups share is then cut once.
         for group in groups_of(missing):
             outcomes = self.executor.submit(chunk_group, group, self.context).result()

@@ -21,7 +21,10 @@ _BYTES_PER_TOKEN = {
     "ruby": 3.5, "python": 3.2, "php": 3.3, "rust": 3.1, "java": 3.3, "typescript": 2.7, "markdown": 3.1,
     "go": 3.1, "yaml": 3.4, "toml": 2.7, "html": 1.9, "css": 2.2, "json": 2.9,
 }  # fmt: skip
-CHUNK_FILL = 0.45  # how full a chunk is on average: whole definitions come in all sizes
+# Measured on four repositories (16,549 chunks, budget 256): whole definitions come in all sizes, and each
+# chunk is embedded with its header and, if it is a later piece, its signature.
+CHUNK_FILL = 0.42
+HEADER_TOKENS = 50
 _ROOT = "."
 
 
@@ -172,6 +175,7 @@ def plan(
                 group.add(size, tokens)
     progress.finish(Stage.SCAN)
     most = budget or settings.chunk_tokens
+    chunks, tokens = _estimate(total, most)
     counts = Counter(known.decision for known in paths)
     return PlanReport(
         repository=checkout.repository.repository,
@@ -182,9 +186,9 @@ def plan(
         files_skipped=counts["skipped"],
         files_failed=counts["failed"],
         bytes_indexed=total.bytes,
-        chunks=_chunk_count(total, most),
-        tokens=total.tokens,
-        embedding_seconds=total.tokens / tokens_per_second if tokens_per_second else None,
+        chunks=chunks,
+        tokens=tokens,
+        embedding_seconds=tokens / tokens_per_second if tokens_per_second else None,
         by_language=_groups(languages, most),
         by_kind=_groups(kinds, most),
         by_folder=_groups(folders, most),
@@ -200,13 +204,14 @@ def plan(
 def _groups(sums: dict[str, _Sum], budget: int) -> tuple[PlanGroup, ...]:
     ordered: Iterable[tuple[str, _Sum]] = sorted(sums.items(), key=lambda item: (-item[1].bytes, item[0]))
     return tuple(
-        PlanGroup(name, found.files, found.bytes, _chunk_count(found, budget), found.tokens)
-        for name, found in ordered
+        PlanGroup(name, found.files, found.bytes, *_estimate(found, budget)) for name, found in ordered
     )
 
 
-def _chunk_count(found: _Sum, budget: int) -> int:
-    return max(found.files, round(found.tokens / (budget * CHUNK_FILL)))
+def _estimate(found: _Sum, budget: int) -> tuple[int, int]:
+    """Return how many chunks some files give, and how many tokens these have when they are embedded."""
+    chunks = max(found.files, round(found.tokens / (budget * CHUNK_FILL)))
+    return chunks, found.tokens + HEADER_TOKENS * chunks
 
 
 def _folder(path: str) -> str:

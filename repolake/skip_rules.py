@@ -61,13 +61,17 @@ _VENDORED_FOLDERS = """
 """
 
 # At the root only: a deeper folder of this name may hold an application's own code.
-_VENDORED_ROOT_FOLDERS = ("deps", "dependencies", "externals")
+_VENDORED_ROOT_FOLDERS = ("deps", "dependencies", "extern", "external", "externals")
 
 # Folders that hold the output of tools.
 _GENERATED_FOLDERS = """
     __pycache__ .mypy_cache .pytest_cache .ruff_cache .ipynb_checkpoints .hypothesis htmlcov .nyc_output
     __snapshots__ __image_snapshots__ .next .nuxt .svelte-kit .output .parcel-cache .turbo .angular .cache
-    .docusaurus .vite .webpack DerivedData xcuserdata CMakeFiles .cxx .externalNativeBuild storybook-static
+    .docusaurus .vite .webpack DerivedData xcuserdata .cxx
+    .externalNativeBuild CMakeFiles target/debug target/release target/classes target/test-classes
+    target/generated-sources target/generated-test-sources target/surefire-reports target/maven-status
+    build/classes build/generated build/intermediates build/reports build/tmp bin/Debug bin/Release obj/Debug
+    obj/Release storybook-static
 """
 
 # A package of Java, Kotlin or Scala may be called `vendor`: below a source root the name means nothing.

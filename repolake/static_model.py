@@ -18,6 +18,7 @@ from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
 from repolake.errors import ModelError
+from repolake.word_tokens import WordTokens
 
 WEIGHTS_FILE = "model.safetensors"
 TOKENIZER_FILE = "tokenizer.json"
@@ -40,6 +41,7 @@ class StaticModel:
         tokenizer.no_padding()
         tokenizer.no_truncation()
         self._tokenizer = tokenizer
+        self._words = WordTokens.of(tokenizer)
         self._vectors = np.ascontiguousarray(vectors, dtype=np.float32)
 
     @classmethod
@@ -85,15 +87,19 @@ class StaticModel:
         """
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for start in range(0, len(texts), TEXTS_AT_ONCE):
-            encodings = self._tokenizer.encode_batch_fast(
-                list(texts[start : start + TEXTS_AT_ONCE]), add_special_tokens=False
-            )
-            for row, encoding in enumerate(encodings, start):
+            for row, ids in enumerate(self._token_ids(texts[start : start + TEXTS_AT_ONCE]), start):
                 # The sum has the direction of the mean. take() gathers faster than indexing.
-                np.add.reduce(self._vectors.take(encoding.ids, axis=0), axis=0, out=vectors[row])
+                np.add.reduce(self._vectors.take(ids, axis=0), axis=0, out=vectors[row])
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         np.divide(vectors, lengths, out=vectors, where=lengths > 0)
         return vectors
+
+    def _token_ids(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
+        """Return the token ids of each text, by the cache of words where it can answer."""
+        found = [self._words.ids(text) if self._words is not None else None for text in texts]
+        rest = [text for text, ids in zip(texts, found, strict=True) if ids is None]
+        encodings = iter(self._tokenizer.encode_batch_fast(rest, add_special_tokens=False))
+        return [np.array(next(encodings).ids, dtype=np.int64) if ids is None else ids for ids in found]
 
 
 def _module_folder(folder: Path) -> Path:
@@ -102,7 +108,7 @@ def _module_folder(folder: Path) -> Path:
     if not modules_file.exists():
         return folder
     try:
-        modules = json.loads(modules_file.read_bytes())
+        modules: list[dict[str, str]] = json.loads(modules_file.read_bytes())
         kinds = [module["type"].rsplit(".", 1)[-1] for module in modules]
         paths = [module["path"] for module in modules]
     except (OSError, ValueError, TypeError, KeyError) as error:

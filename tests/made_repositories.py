@@ -29,7 +29,8 @@ def git(folder: Path, *arguments: str, when: int = 1_700_000_000, **variables: s
     """Run git in a folder and return its output."""
     time = f"{when} +0000"
     environment = os.environ | AUTHOR | {"GIT_AUTHOR_DATE": time, "GIT_COMMITTER_DATE": time} | variables
-    command = ["git", "-c", "protocol.file.allow=always", "-C", str(folder), *arguments]
+    options = ["-c", "protocol.file.allow=always", "-c", "gc.auto=0", "-c", "maintenance.auto=false"]
+    command = ["git", *options, "-C", str(folder), *arguments]
     return subprocess.run(command, check=True, capture_output=True, env=environment).stdout.decode().strip()
 
 

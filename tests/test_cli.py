@@ -87,7 +87,7 @@ def test_a_second_index_of_the_same_commit_does_not_import_torch(data: Path):
 
 def test_index_prints_json_with_the_documented_keys(tmp_path: Path):
     shop = make_repository(tmp_path / "shop")
-    result = repolake("index", shop, "--data-dir", tmp_path / "data", "--json")
+    result = repolake("index", shop, "--model", "fast", "--data-dir", tmp_path / "data", "--json")
     report = json.loads(result.stdout)
     assert set(report) == {"run_id", "repositories", "seconds", "notes"}
     assert set(report["seconds"]) == {"scan", "chunk", "embed", "load", "total"}
@@ -110,7 +110,9 @@ def test_index_prints_json_with_the_documented_keys(tmp_path: Path):
 
 def test_index_with_a_bad_repository_among_good_ones_ends_with_1_and_names_it(tmp_path: Path):
     shop = make_repository(tmp_path / "shop")
-    result = repolake("index", tmp_path / "nowhere", shop, "--data-dir", tmp_path / "data", "--json")
+    result = repolake(
+        "index", tmp_path / "nowhere", shop, "--model", "fast", "--data-dir", tmp_path / "data", "--json"
+    )
     assert result.returncode == 1
     assert "nowhere" in result.stderr
     good, bad = json.loads(result.stdout)["repositories"]
@@ -277,7 +279,7 @@ def test_an_interrupted_run_ends_with_one_sentence_and_keeps_the_index(
 ):
     shop = make_repository(tmp_path / "shop")
     data = tmp_path / "data"
-    assert repolake("index", shop, "--data-dir", data).returncode == 0
+    assert repolake("index", shop, "--model", "fast", "--data-dir", data).returncode == 0
     published = (data / "index.duckdb").resolve()
     commit(shop, {f"many/file{i}.py": SHOP["shop/cart.py"].replace("Cart", f"Cart{i}") for i in range(300)})
     process = subprocess.Popen(
@@ -290,7 +292,8 @@ def test_an_interrupted_run_ends_with_one_sentence_and_keeps_the_index(
     )
     lake = Lake(data)
     while (manifest := lake.latest_manifest()) is None or manifest.state != "running":
-        time.sleep(0.05)
+        assert process.poll() is None, "the run ended before it could be interrupted"
+        time.sleep(0.02)
     os.killpg(process.pid, number)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 2, err

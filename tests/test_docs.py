@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from readme_examples import run_blocks, run_program
 from typer.main import get_command
 
 from repolake.commands import app
@@ -17,7 +17,6 @@ from repolake.settings import Settings, known_names
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-CONSOLE_BLOCKS = re.findall(r"```console\n(.*?)```", README, re.DOTALL)
 PUBLIC_MACROS = ("search_text", "search_vector", "search_hybrid", "search", "embed")
 
 
@@ -66,19 +65,6 @@ def test_ci_ends_with_the_test_command_of_the_readme():
     assert f".venv/bin/{last}\n" in README
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An empty folder, beside programs `repolake` and `python` that use this checkout."""
-    work = tmp_path_factory.mktemp("readme")
-    programs = work / "bin"
-    programs.mkdir()
-    for name, arguments in (("repolake", "-m repolake"), ("python", "")):
-        (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments} "$@"\n')
-        (programs / name).chmod(0o755)
-    (work / "empty").mkdir()
-    return work / "empty"
-
-
 def masked(text: str) -> list[list[str]]:
     """Return the words of each line with their digits masked: counts and lines depend on Python's version."""
     return [
@@ -86,31 +72,10 @@ def masked(text: str) -> list[list[str]]:
     ]
 
 
-def test_the_readme_examples_give_what_it_shows(folder: Path):
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "PATH": f"{folder.parent / 'bin'}{os.pathsep}{os.environ['PATH']}",
-    }
-    for block in CONSOLE_BLOCKS:
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            command, _, expected = part.partition("\n")
-            result = subprocess.run(
-                ["bash", "-c", command],
-                cwd=folder,
-                env=environment,
-                capture_output=True,
-                text=True,
-                check=True,
-            )
-            assert masked(result.stdout) == masked(expected), command
+def test_the_readme_examples_give_what_it_shows(tmp_path: Path):
+    blocks = run_blocks(README, tmp_path)
+    assert len(blocks) > 5
+    for example in blocks:
+        assert masked(example.output) == masked(example.expected), example.command
     [program] = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    result = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=folder,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert len(result.stdout.splitlines()) == 3
+    assert len(run_program(program, tmp_path).splitlines()) == 3

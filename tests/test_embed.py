@@ -1,5 +1,6 @@
 """The embed stage: each text once, exactly resumable, no bad vector ever stored."""
 
+import json
 import random
 import signal
 import subprocess
@@ -242,6 +243,16 @@ def test_a_static_model_embeds_and_searches_nothing_of_torch(lake: Lake, tmp_pat
     )
     assert result.stdout.strip() == "[]"
     assert len(stored_vectors(shards_of(lake, model))) == 1
+
+
+def test_batch_tokens_decides_how_many_texts_are_encoded_together(lake: Lake, folder: Path, tmp_path: Path):
+    files = {f"m{n}.py": [f"x = {n}"] for n in range(12)}  # 41 tokens each, by their count
+    run(lake, [add_snapshot(lake, "s1", files)], folder, batch_tokens=41 * 4)
+    assert [len(json.loads(line)) for line in (folder / "calls.log").read_text().splitlines()] == [4, 4, 4]
+    other = Lake(tmp_path / "other")
+    (folder / "calls.log").unlink()
+    run(other, [add_snapshot(other, "s1", files)], folder, batch_tokens=41 * 12)
+    assert [len(json.loads(line)) for line in (folder / "calls.log").read_text().splitlines()] == [12]
 
 
 def test_an_empty_lake_has_nothing_to_embed(lake: Lake, folder: Path):

@@ -171,6 +171,15 @@ def test_a_text_without_tokens_has_no_static_vector(tmp_path: Path):
     assert embedder.embed_documents(["def add", " ", "class x"]).errors == {1: "the vector is zero"}
 
 
+def test_threads_of_the_model_are_those_of_the_setting(tmp_path: Path):
+    import torch  # noqa: PLC0415
+
+    folder = str(build_dense(tmp_path / "m"))
+    for threads in (1, 2):
+        load_embedder(resolve_model(folder), Settings(threads=threads))
+        assert torch.get_num_threads() == threads
+
+
 def test_a_query_without_a_vector_is_an_error(tmp_path: Path):
     with pytest.raises(ModelError, match="NaN"):
         misbehaving(tmp_path / "m").embed_query("MARK_NAN")

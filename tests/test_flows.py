@@ -43,11 +43,11 @@ def task_run_names() -> list[str]:
 
 def test_the_flow_and_the_command_line_give_equal_databases(tmp_path: Path):
     locations = [str(make_repository(tmp_path / name)) for name in ("shop", "store")]
-    state = run(locations=locations, data_dir=tmp_path / "flow")
+    state = run(locations=locations, model="fast", data_dir=tmp_path / "flow")
     assert (state.name, state.is_completed()) == ("Completed", True)
     pipeline.index(
         [RepositorySpec(location) for location in locations],
-        settings=load_settings(data_dir=tmp_path / "cli"),
+        settings=load_settings(model="fast", data_dir=tmp_path / "cli"),
     )
     by_flow, by_command = published_path(tmp_path / "flow"), published_path(tmp_path / "cli")
     assert by_flow is not None
@@ -63,7 +63,7 @@ def test_the_flow_and_the_command_line_give_equal_databases(tmp_path: Path):
 
 def test_a_run_with_a_failed_repository_ends_partial_with_an_artifact(tmp_path: Path):
     shop = make_repository(tmp_path / "shop")
-    state = run(locations=[str(shop), str(tmp_path / "nowhere")], data_dir=tmp_path / "data")
+    state = run(locations=[str(shop), str(tmp_path / "nowhere")], model="fast", data_dir=tmp_path / "data")
     assert (state.name, state.is_completed()) == ("Partial", True)
     with get_client(sync_client=True) as client:
         [artifact, *_] = client._client.post("/artifacts/filter", json={"sort": "CREATED_DESC"}).json()
@@ -82,6 +82,7 @@ def test_the_nightly_flow_makes_the_lake_equal_to_the_list(tmp_path: Path, monke
     make_repository(tmp_path / "shop")
     (tmp_path / "repolake.toml").write_text('[[repositories]]\nlocation = "shop"\n')
     monkeypatch.setenv("REPOLAKE_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("REPOLAKE_MODEL", "fast")
     state = nightly(config=tmp_path / "repolake.toml", return_state=True)
     assert state.is_completed()
     assert published_path(tmp_path / "data") is not None

@@ -195,6 +195,32 @@ def test_a_cached_model_is_used_as_it_is_with_its_commit(dense: Path, tmp_path: 
     assert result.stdout.split() == ["acme/tiny", commit], result.stderr
 
 
+def test_the_settings_pin_revision_and_dimension(dense: Path, tmp_path: Path):
+    first, second = "1" * 40, "2" * 40
+    repository = tmp_path / "hub" / "models--acme--tiny"
+    for commit in (first, second):
+        copy_of(dense, repository / "snapshots").rename(repository / "snapshots" / commit)
+    (repository / "refs").mkdir()
+    (repository / "refs" / "main").write_text(second)
+    code = (
+        "from repolake.model_identity import model_from_settings\n"
+        "from repolake.settings import load_settings\n"
+        "model = model_from_settings(load_settings()); print(model.revision, model.dimension, model.model_id)"
+    )
+    found = [
+        run_python(
+            code, HF_HUB_CACHE=str(tmp_path / "hub"), REPOLAKE_MODEL="acme/tiny", **pins
+        ).stdout.split()
+        for pins in (
+            {"REPOLAKE_MODEL_REVISION": first},
+            {},
+            {"REPOLAKE_DIMENSION": "8"},
+        )
+    ]
+    assert [row[:2] for row in found] == [[first, "32"], [second, "32"], [second, "8"]]
+    assert len({row[2] for row in found}) == 3
+
+
 def test_a_models_own_code_runs_only_for_the_model_named(tmp_path: Path):
     folder = build_misbehaving(tmp_path / "own")
     with pytest.raises(ModelError, match="REPOLAKE_TRUST_REMOTE_CODE"):

@@ -42,7 +42,7 @@ def settings_for(tmp_path: Path, **values: object) -> Settings:
     return Settings(data_dir=tmp_path / "data", model=MODEL, **values)  # type: ignore[arg-type]
 
 
-MODEL = "minilm"
+MODEL = "fast"  # no torch: dozens of runs in seconds
 
 
 def index(tmp_path: Path, *specs: RepositorySpec | Path, **arguments: object) -> RunReport:
@@ -279,7 +279,8 @@ def test_the_second_of_two_runs_leaves_at_once_or_waits(tmp_path: Path):
 
 def test_a_killed_run_is_shown_as_running_and_the_next_one_heals(tmp_path: Path):
     shop = make_repository(tmp_path / "shop")
-    command = [sys.executable, "-m", "repolake", "index", str(shop), "--data-dir", str(tmp_path / "data")]
+    command = [sys.executable, "-m", "repolake", "index", str(shop), "--model", MODEL]
+    command += ["--data-dir", str(tmp_path / "data")]
     process = subprocess.Popen(command, cwd=Path(__file__).parent.parent, start_new_session=True)
     lake = Lake(tmp_path / "data")
     while lake.latest_manifest() is None:
