@@ -172,7 +172,7 @@ def test_a_text_without_tokens_has_no_static_vector(tmp_path: Path):
 
 
 def test_threads_of_the_model_are_those_of_the_setting(tmp_path: Path):
-    import torch  # noqa: PLC0415
+    import torch
 
     folder = str(build_dense(tmp_path / "m"))
     for threads in (1, 2):

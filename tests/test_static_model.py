@@ -206,7 +206,7 @@ def test_shipped_model_finds_the_code_that_a_question_asks_for(shipped: StaticMo
         ),
     ],
 )
-def test_a_broken_folder_is_refused_with_a_sentence(tmp_path: Path, break_it, said: str) -> None:  # noqa: ANN001
+def test_a_broken_folder_is_refused_with_a_sentence(tmp_path: Path, break_it, said: str) -> None:
     folder = tiny_folder(tmp_path / "m", {"embedding.weight": TINY_VECTORS}, tiny_tokenizer())
     break_it(folder)
     with pytest.raises(ModelError, match=said):
