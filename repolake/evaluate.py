@@ -17,6 +17,7 @@ from repolake.labels import LabelledQuery, read_labels
 from repolake.lake import Lake
 from repolake.metrics import Hit, Target, query_metrics
 from repolake.model_identity import resolve_model
+from repolake.outline import outline
 from repolake.progress import Progress
 from repolake.records import Chunker, SearchMode
 from repolake.search import Index, open_index
@@ -113,12 +114,29 @@ def resolve_labels(
 def _resolve(target: Target, repository: str | None, session: Session) -> Target | None:
     place = {"path": target.path, "repository": repository}
     if target.symbol is not None and target.start_line is None:
-        spans = session.rows("queries/label_spans", {**place, "symbol": target.symbol})
-        return replace(target, start_line=spans[0][0], end_line=spans[0][1]) if spans else None
+        spans = list(
+            _spans(target.symbol, session.rows("queries/label_spans", place | {"symbol": target.symbol}))
+        )
+        if not spans:
+            return None
+        return replace(target, start_line=min(spans)[0], end_line=max(end for _, end in spans))
     lines = session.rows("queries/label_files", place)
     if not lines or (target.end_line or 0) > lines[0][0]:
         return None
     return target
+
+
+def _spans(symbol: str, chunks: list[tuple[str, str, str, int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the lines of a symbol: of chunks of its own or, inside a chunk that holds more, of its definition."""
+    outer = [chunk for chunk in chunks if symbol.startswith(f"{chunk[0]}.")]
+    if len(outer) < len(chunks):
+        yield from ((start, end) for name, _, _, start, end in chunks if not symbol.startswith(f"{name}."))
+        return
+    for name, language, text, start, _ in outer:
+        around = name.rpartition(".")[0]
+        for entry in outline(text, language):
+            if (f"{around}.{entry.symbol}" if around else entry.symbol) == symbol:
+                yield start + entry.start_line - 1, start + entry.end_line - 1
 
 
 def _results(index: Index, variant: Variant, labels: Sequence[LabelledQuery]) -> Iterator[QueryResult]:

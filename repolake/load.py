@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from repolake import database
-from repolake.lake import CHUNK_SCHEMA, TIMESTAMP, Lake, Manifest, embedding_schema
+from repolake.lake import CHUNK_SCHEMA, EVALUATION_SCHEMA, TIMESTAMP, Lake, Manifest, embedding_schema
 from repolake.progress import Progress
 from repolake.records import LoadReport, Stage
 from repolake.settings import Settings
@@ -52,6 +52,9 @@ def _fill(builder: database.Builder, manifest: Manifest, lake: Lake, progress: P
         builder.run(f"{'views' if name in database.VIEWS else 'macros'}/{name}")
     _insert_manifest(builder, manifest, lake)
     model_id = str(manifest.model["model_id"])
+    evaluation_shards = _names(lake, lake.evaluations_dir, EVALUATION_SCHEMA)
+    if evaluation_shards:
+        builder.run("load/insert_evaluations", evaluation_shards=evaluation_shards)
     snapshot_shards = [str(lake.snapshot_path(snapshot.snapshot_id)) for snapshot in manifest.snapshots]
     chunk_shards = _names(lake, lake.chunks_dir(manifest.chunking_fingerprint), CHUNK_SCHEMA)
     embedding_shards = _names(

@@ -53,7 +53,7 @@ class Settings(BaseSettings):
     chunk_timeout_seconds: float = Field(
         30.0,
         gt=0,
-        description="How long one file may be parsed and cut before it counts as failed.",
+        description="Processor time that cutting one file may take before it counts as failed.",
     )
     workers: int = Field(
         0,

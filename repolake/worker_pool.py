@@ -20,6 +20,7 @@ from repolake.chunk_worker import FileJob, FileResult, WorkerConfig
 
 BATCH_BYTES = 256 * 1024
 BATCH_FILES = 64
+BUSY_FACTOR = 10  # how much longer than its processor time a file may take on a busy machine
 GRACE_SECONDS = 10.0  # how long after a file's own alarm a worker that says nothing is killed
 # A fresh interpreter, not a fork: the parent may hold threads, and a script without a `__main__` guard must
 # not be run again. `-P` keeps the current folder, perhaps an untrusted repository, out of the import path.
@@ -49,7 +50,7 @@ class _Worker:
 
     def start(self, jobs: list[FileJob]) -> None:
         self.jobs = jobs
-        self.deadline = time.monotonic() + len(jobs) * self._timeout_seconds + GRACE_SECONDS
+        self.deadline = time.monotonic() + len(jobs) * self._timeout_seconds * BUSY_FACTOR + GRACE_SECONDS
         self.connection.send(jobs)
 
     def end(self) -> int:
@@ -145,8 +146,8 @@ class WorkerPool:
             again.extend([job] for job in jobs)
 
     def _reason(self, status: int, is_silent: bool) -> str:
-        if is_silent or status == -signal.SIGALRM:
-            return f"cutting took longer than {self._config.timeout_seconds:g} seconds"
+        if is_silent or status == -signal.SIGPROF:
+            return f"cutting took longer than {self._config.timeout_seconds:g} seconds of processor time"
         if status < 0:
             return f"the parser crashed (signal {-status}, {signal.Signals(-status).name})"
         return f"the worker process ended with status {status}"

@@ -160,6 +160,8 @@ create table evaluations (
     query_count integer not null,
     model_id varchar,
     chunker varchar,
+    chunk_tokens integer,
+    kind varchar,
     mode varchar not null,
     metric varchar not null,
     value double

@@ -12,10 +12,11 @@ from repolake import pipeline
 from repolake.database import published_path
 from repolake.errors import IndexMissingError
 from repolake.evaluate import Grid, evaluate
-from repolake.evaluations import Evaluation
+from repolake.evaluations import Evaluation, write_evaluation
 from repolake.lake import Lake
 from repolake.progress import SilentProgress
 from repolake.records import Chunker, RepositorySpec, SearchMode
+from repolake.search import open_index
 from repolake.settings import Settings
 
 # Two methods that do not fit one window together, so that windows cut the second one.
@@ -36,7 +37,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     repository = make_repository(
         folder / "bank", {"ledger.py": LEDGER, "greet.py": "def hello():\n    pass\n"}
     )
-    settings = Settings(data_dir=folder / "data", model="minilm")
+    settings = Settings(data_dir=folder / "data", model="fast")
     pipeline.index([RepositorySpec(str(repository), name="bank")], settings=settings)
     # The branch has moved on since: an evaluation is about what is published.
     commit(repository, {"ledger.py": None})
@@ -100,3 +101,16 @@ def test_whether_the_symbol_stands_in_the_query_is_found_by_whole_words(settings
         "settle": False,
         "named": True,
     }
+
+
+def test_the_next_published_index_tells_the_trend_in_sql(settings, tmp_path):
+    found = run(settings, tmp_path, SETTLE, modes=(SearchMode.TEXT,), chunkers=(Chunker.AST,))
+    write_evaluation(Lake(settings.data_dir), found)
+    bank = make_repository(tmp_path / "second", {"a.py": "def second_bank():\n    pass\n"})
+    pipeline.index([RepositorySpec(str(bank), name="second")], settings=settings)
+    query = (
+        "select query_count, mode, value from evaluations where evaluation_id = $id and metric = 'recall@10'"
+    )
+    with open_index(settings.data_dir) as index:
+        rows = index.sql(query, {"id": found.evaluation_id}).to_pylist()
+    assert rows == [{"query_count": 1, "mode": "text", "value": 1.0}]

@@ -1,9 +1,16 @@
--- Which lines does a labelled symbol span in the code of today, what it contains included?
+-- Which chunks of today hold a labelled symbol, a part of it, or what it is defined in?
 select
-    min(c.start_line) as start_line,
-    max(c.end_line) as end_line,
+    c.symbol,
+    c.language,
+    c.text,
+    c.start_line,
+    c.end_line,
 from main.code as c
 where c.path = $path
     and ($repository::varchar is null or c.repository = $repository)
-    and (c.symbol = $symbol or starts_with(c.symbol, $symbol || '.'))
-having count(*) > 0;
+    and (
+        c.symbol = $symbol
+        or starts_with(c.symbol, $symbol || '.')
+        or starts_with($symbol, c.symbol || '.')
+    )
+order by c.start_byte;
