@@ -5,31 +5,21 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from repolake.checkout import Checkout, content_hash, open_checkout
-from repolake.decisions import Decision
 from repolake.errors import ShrinkError
-from repolake.git_history import LastCommit
-from repolake.inspection import Inspected, inspect, rules_fingerprint
-from repolake.lake import SNAPSHOT_SCHEMA, Lake, is_sound_shard
+from repolake.inspection import inspect, rules_fingerprint
+from repolake.lake import Lake
 from repolake.path_names import path_bytes
 from repolake.progress import Progress, SilentProgress
-from repolake.records import Failure, Kind, RepositorySpec, ScanReport, Snapshot, Stage
+from repolake.records import Failure, RepositorySpec, ScanReport, Snapshot, Stage
 from repolake.settings import Settings
 from repolake.skip_rules import SkipReason
+from repolake.snapshot_rows import SnapshotRows, SnapshotSummary, previous_rows, read_summary
 
 SHRINK_LEAST_FILES = 100  # a smaller folder may lose what it likes
-_BATCH_ROWS = 8192
-_BASIS = b"repolake.basis"
-_ROOT_COMMIT = b"repolake.root_commit"
 
 
 def scan(
@@ -84,14 +74,19 @@ class _Task:
 
 def _scan_files(task: _Task, progress: Progress, started: float) -> ScanReport:
     inspection = inspect(task.checkout, task.spec, task.settings)
-    known, paths_before = _previous_rows(task.lake, task.previous, inspection.basis)
+    previous = task.previous
+    shard = task.lake.snapshot_path(previous.snapshot_id) if previous is not None else None
+    known, paths_before = previous_rows(shard, inspection.basis)
     if task.checkout.commit is None and not task.allow_shrink:
         existing = {entry.path for entry in inspection.entries if entry.skip_reason is not SkipReason.IGNORED}
         _check_shrink(task.checkout, paths_before, existing)
     checkout = task.checkout.with_root_commit()
     regular = {entry.path for entry in inspection.entries if entry.skip_reason is None}
     progress.start(Stage.SCAN, checkout.repository.repository, len(inspection.entries))
-    rows = _Rows(checkout.last_commits(regular, task.settings.history_commit_limit))
+    rows = SnapshotRows(
+        checkout.repository.repository,
+        checkout.last_commits(regular, task.settings.history_commit_limit),
+    )
     for inspected in inspection.files(known, lambda count: progress.advance(Stage.SCAN, count)):
         rows.add(inspected)
     progress.finish(Stage.SCAN)
@@ -102,12 +97,9 @@ def _scan_files(task: _Task, progress: Progress, started: float) -> ScanReport:
     )
     if stored is not None:
         return stored
-    metadata = {_BASIS: inspection.basis.encode()}
-    if checkout.repository.root_commit:
-        metadata[_ROOT_COMMIT] = checkout.repository.root_commit.encode()
-    table = rows.table().replace_schema_metadata(metadata)
-    task.lake.write_snapshot(snapshot.snapshot_id, table)
-    return _report(checkout, snapshot, table, started, is_unchanged=False)
+    summary = rows.summary(checkout.repository.root_commit)
+    task.lake.write_snapshot(snapshot.snapshot_id, rows.table(inspection.basis, summary))
+    return _report(checkout, snapshot, summary, started, rows.failures)
 
 
 def _snapshot(checkout: Checkout, commit: str, rules: str, fingerprint: str, run_id: str) -> Snapshot:
@@ -125,76 +117,6 @@ def _snapshot(checkout: Checkout, commit: str, rules: str, fingerprint: str, run
     )
 
 
-@dataclass
-class _Rows:
-    """Collects rows; they turn into compact Arrow batches every few thousand."""
-
-    last_commits: Mapping[str, LastCommit]
-    contents: list[tuple[str, str]] = field(default_factory=list)
-    _pending: list[dict[str, Any]] = field(default_factory=list)
-    _batches: list[pa.RecordBatch] = field(default_factory=list)
-
-    def add(self, inspected: Inspected) -> None:
-        entry, decision = inspected.entry, inspected.decision
-        last = self.last_commits.get(entry.path)
-        self.contents.append((entry.path, entry.blob or decision.skip_rule or decision.error or ""))
-        self._pending.append(
-            {
-                "path": entry.path,
-                "blob": entry.blob,
-                "size_bytes": entry.size_bytes,
-                "line_count": decision.line_count,
-                "language": decision.language,
-                "kind": decision.kind,
-                "encoding": decision.encoding,
-                "skip_reason": decision.skip_reason,
-                "skip_rule": decision.skip_rule,
-                "error": decision.error,
-                "last_commit_at": last.committed_at if last else None,
-                "last_author": last.author if last else None,
-            }
-        )
-        if len(self._pending) >= _BATCH_ROWS:
-            self._flush()
-
-    def table(self) -> pa.Table:
-        self._flush()
-        return pa.Table.from_batches(self._batches, SNAPSHOT_SCHEMA)
-
-    def _flush(self) -> None:
-        if self._pending:
-            self._batches.append(pa.RecordBatch.from_pylist(self._pending, SNAPSHOT_SCHEMA))
-            self._pending = []
-
-
-def _previous_rows(
-    lake: Lake, previous: Snapshot | None, basis: str
-) -> tuple[dict[tuple[str, str], Decision], list[str]]:
-    """Return the decisions that still hold, and the paths of files that the last snapshot had."""
-    shard = lake.snapshot_path(previous.snapshot_id) if previous is not None else None
-    if shard is None or not is_sound_shard(shard, SNAPSHOT_SCHEMA):
-        return {}, []
-    table = pq.read_table(shard)
-    metadata = table.schema.metadata or {}
-    rows = table.to_pylist()
-    paths = [row["path"] for row in rows if row["skip_reason"] != SkipReason.IGNORED]
-    if metadata.get(_BASIS) != basis.encode():
-        return {}, paths
-    known = {
-        (row["path"], row["blob"]): Decision(
-            skip_reason=SkipReason(row["skip_reason"]) if row["skip_reason"] else None,
-            skip_rule=row["skip_rule"],
-            language=row["language"],
-            kind=Kind(row["kind"]) if row["kind"] else None,
-            encoding=row["encoding"],
-            line_count=row["line_count"],
-        )
-        for row in rows
-        if row["blob"] is not None and row["error"] is None
-    }
-    return known, paths
-
-
 def _check_shrink(checkout: Checkout, before: list[str], existing: set[str]) -> None:
     """Raise ShrinkError when more than half of the files of the last snapshot are gone from the disk."""
     if len(before) < SHRINK_LEAST_FILES or 2 * len(existing) >= len(before):
@@ -210,51 +132,34 @@ def _check_shrink(checkout: Checkout, before: list[str], existing: set[str]) -> 
 def _stored_report(
     lake: Lake, checkout: Checkout, snapshot: Snapshot, previous: Snapshot | None, started: float
 ) -> ScanReport | None:
-    """Return the report of a snapshot that the lake holds whole, or None."""
-    shard = lake.snapshot_path(snapshot.snapshot_id)
-    if not is_sound_shard(shard, SNAPSHOT_SCHEMA):
+    """Return the report of a snapshot that the lake holds whole, or None; reads no rows."""
+    summary = read_summary(lake.snapshot_path(snapshot.snapshot_id))
+    if summary is None or summary.failure_count:
         return None
-    table = pq.read_table(shard, columns=["path", "blob", "size_bytes", "skip_reason", "skip_rule", "error"])
-    if table["error"].null_count != table.num_rows:
-        return None
-    root = (table.schema.metadata or {}).get(_ROOT_COMMIT)
-    repository = replace(checkout.repository, root_commit=root.decode() if root else None)
+    repository = replace(checkout.repository, root_commit=summary.root_commit)
     if previous is not None and previous.snapshot_id == snapshot.snapshot_id:
         snapshot = previous
-    return _report(replace(checkout, repository=repository), snapshot, table, started, is_unchanged=True)
+    return _report(replace(checkout, repository=repository), snapshot, summary, started, None)
 
 
 def _report(
-    checkout: Checkout, snapshot: Snapshot, table: pa.Table, started: float, *, is_unchanged: bool
+    checkout: Checkout,
+    snapshot: Snapshot,
+    summary: SnapshotSummary,
+    started: float,
+    failures: list[Failure] | None,
 ) -> ScanReport:
-    by_rule: Counter[str] = Counter()
-    failures = []
-    files_indexed = bytes_indexed = 0
-    columns: Iterable[tuple[Any, ...]] = zip(
-        *(
-            table[name].to_pylist()
-            for name in ("path", "blob", "size_bytes", "skip_reason", "skip_rule", "error")
-        ),
-        strict=True,
-    )
-    for path, blob, size, reason, rule, error in columns:
-        if error is not None:
-            failures.append(Failure(snapshot.repository, path, Stage.SCAN, error, blob))
-        elif reason is not None:
-            by_rule[f"{reason}: {rule}"] += 1
-        else:
-            files_indexed += 1
-            bytes_indexed += size or 0
+    """Return the report; without a list of failures it is that of a stored snapshot."""
     return ScanReport(
         repository=checkout.repository,
         snapshot=snapshot,
         source=checkout.source,
-        files_indexed=files_indexed,
-        files_skipped=by_rule.total(),
-        bytes_indexed=bytes_indexed,
+        files_indexed=summary.files_indexed,
+        files_skipped=sum(summary.skipped_by_rule.values()),
+        bytes_indexed=summary.bytes_indexed,
         seconds=time.monotonic() - started,
-        is_unchanged=is_unchanged,
-        failures=tuple(failures),
+        is_unchanged=failures is None,
+        failures=tuple(failures or ()),
         notes=checkout.notes,
-        skipped_by_rule=dict(by_rule.most_common()),
+        skipped_by_rule=summary.skipped_by_rule,
     )

@@ -60,8 +60,8 @@ def measure(folder: Path, sample: list[bytes], times: int, count: int) -> None:
         seconds, cpu = time.perf_counter() - started, sum(os.times()[:4]) - cpu_before
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
         print(
-            f"{times:4}x {count:6} {size / 1e6:6.1f}  {what:30} {seconds:8.2f} {cpu:7.2f} {count / seconds:9.0f}"
-            f" {size / 1e6 / seconds:7.1f} {peak:6}",
+            f"{times:4}x {count:6} {size / 1e6:6.1f}  {what:30} {seconds:8.2f} {cpu:7.2f}"
+            f" {count / seconds:9.0f} {size / 1e6 / seconds:7.1f} {peak:6}",
             flush=True,
         )
         return result
