@@ -28,10 +28,10 @@ from repolake.progress import Progress, SilentProgress
 from repolake.records import Chunker, ChunkReport, Failure, Snapshot, Source, Stage
 from repolake.settings import Settings
 from repolake.source import FileSource, open_source
+from repolake.splitter import SMALLEST_BUDGET
 from repolake.worker_pool import WorkerPool
 
 CHUNKER_VERSION = 1  # raise it with every change that moves a cut or changes a symbol
-SMALLEST_BUDGET = 64
 BYTES_PER_WORKER = 2 * 1024 * 1024  # a second worker pays for its start from about here
 NO_CHUNK_ORDINAL = -1
 

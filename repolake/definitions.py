@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from repolake.grammars import CLASS_LIKE, FUNCTION_LIKE, Grammar
+from repolake.grammar import CLASS_LIKE, FUNCTION_LIKE, Grammar
 from repolake.syntax import Node
 
 WRAPPERS_DEEP = 6

@@ -6,13 +6,9 @@ Names are node types and field names of each grammar's node-types.json. A new la
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-CLASS_LIKE = frozenset(
-    "class interface enum struct trait object protocol record union module impl extension namespace actor"
-    " instance".split()
-)
-FUNCTION_LIKE = frozenset({"function", "method"})
+from repolake.grammar import Grammar
 
 
 def _set(names: str) -> frozenset[str]:
@@ -22,49 +18,6 @@ def _set(names: str) -> frozenset[str]:
 def _kinds(**types: str) -> dict[str, str]:
     """Return node type → kind from kind → node types; a last `_` keeps a kind from being a keyword."""
     return {name: kind.rstrip("_") for kind, names in types.items() for name in names.split()}
-
-
-@dataclass(frozen=True)
-class Grammar:
-    """What the node types of one language mean. A *path* leads to a child by field names or node types."""
-
-    package: str
-    function: str = "language"
-    # node type → kind of symbol that it defines
-    definitions: Mapping[str, str] = field(default_factory=dict)
-    # definitions that only group others: opened even if they fit
-    namespaces: frozenset[str] = frozenset()
-    # stand around one definition and belong to it: decorators, `export`, templates
-    wrappers: frozenset[str] = frozenset()
-    # bodies of definitions, and the root: their children are statements
-    bodies: frozenset[str] = frozenset()
-    # statements and directives that may hold definitions
-    blocks: frozenset[str] = frozenset()
-    comments: frozenset[str] = frozenset({"comment"})
-    # siblings before a definition that belong to it, as comments do
-    attached: frozenset[str] = frozenset()
-    # node type → paths to a name and to a value, a definition if the value is of `function_values`
-    bindings: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    function_values: frozenset[str] = frozenset()
-    # definitions only if they have a body; without one they are declarations or uses
-    need_body: frozenset[str] = frozenset()
-    # node type → path to its name, where that is not the field `name`
-    name_paths: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    # node type → the word that stands for a name
-    fixed_names: Mapping[str, str] = field(default_factory=dict)
-    # node type → path to what a member is a member of, where it stands outside
-    owner_paths: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    # name of a called function → kind, where definitions are calls
-    calls: Mapping[str, str] = field(default_factory=dict)
-    # whether neighbours of one name are clauses of one definition
-    has_clauses: bool = False
-    # all node types that can lead to a definition; derived
-    candidates: frozenset[str] = field(init=False, default=frozenset())
-
-    def __post_init__(self) -> None:
-        called = {"call"} if self.calls else set()
-        names = called.union(self.definitions, self.bindings, self.wrappers, self.function_values)
-        object.__setattr__(self, "candidates", frozenset(names))
 
 
 _PYTHON_BLOCKS = _set(

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from repolake.atoms import AtomList
-from repolake.grammars import GRAMMARS, Grammar
+from repolake.grammar import Grammar
+from repolake.grammars import GRAMMARS
 from repolake.headings import HEADED_LANGUAGES, find_headings
 from repolake.packing import Span, pack
 from repolake.records import Chunker
-from repolake.scopes import ScopeMaker
+from repolake.scopes import HEADER_RESERVE, ScopeMaker
 from repolake.section_atoms import add_sections
 from repolake.syntax import error_bytes, missing_package, parse
 from repolake.syntax_atoms import SyntaxAtoms
 from repolake.tokens import TextTokens, TokenCounter
 from repolake.windows import fixed_windows
 
+SMALLEST_BUDGET = 64
+MOST_ATTEMPTS = 8
 MOST_ERRORS = 0.5  # share of a file under syntax errors from which its tree says too little
 
 
@@ -52,6 +55,34 @@ def split(
     They are ordered and disjoint (the fixed windows' overlap aside), and every line that is not blank lies
     in at least one. Text of a chunk = `text.encode()[start_byte:end_byte]`.
     """
+    found = _split(text, language, budget, counter, chunker)
+    if counter.is_additive:
+        return found
+    # Other tokenizers may count a text differently from its lines: count what came out, and leave more room.
+    left = budget
+    for _ in range(MOST_ATTEMPTS):
+        chunks = _counted(found.chunks, text.encode(), counter)
+        found = replace(found, chunks=chunks)
+        excess = max((chunk.token_count for chunk in chunks), default=0) - budget
+        if excess <= 0 or left <= SMALLEST_BUDGET:
+            break
+        left = max(left - excess, SMALLEST_BUDGET)
+        found = _split(text, language, left, counter, chunker)
+    return found
+
+
+def _counted(chunks: tuple[Chunk, ...], data: bytes, counter: TokenCounter) -> tuple[Chunk, ...]:
+    """Return the chunks with the tokens of their embedded texts as the tokenizer counts them as a whole."""
+    counted = []
+    for chunk in chunks:
+        signature = f"{chunk.signature}\n" if chunk.is_continuation else ""
+        own = data[chunk.start_byte : chunk.end_byte].decode()
+        token_count = HEADER_RESERVE + counter.count(f"{chunk.symbol}\n{signature}{own}")
+        counted.append(replace(chunk, token_count=token_count))
+    return tuple(counted)
+
+
+def _split(text: str, language: str, budget: int, counter: TokenCounter, chunker: Chunker) -> FileChunks:
     data = text.encode()
     tokens = TextTokens(counter, text, data)
     scopes = ScopeMaker(counter, budget, data)

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from tree_sitter import Language, Node, Parser
 
-from repolake.grammars import Grammar
+from repolake.grammar import Grammar
 
 __all__ = ["Node", "error_bytes", "missing_package", "parse"]
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from repolake.atoms import AtomList
 from repolake.definitions import Definition, find_definition, holds_definitions, is_block, is_class_like
-from repolake.grammars import FUNCTION_LIKE, Grammar
+from repolake.grammar import FUNCTION_LIKE, Grammar
 from repolake.packing import fits
 from repolake.scopes import Scope, ScopeMaker
 from repolake.syntax import Node

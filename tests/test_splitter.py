@@ -1,8 +1,17 @@
 # ruff: noqa: E501
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from chunk_samples import broken_laws, cut, symbols
+from chunk_samples import broken_laws, counter, cut, embedded_text, symbols
+from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+
+from repolake.grammar import Grammar
+from repolake.grammars import PYTHON
+from repolake.splitter import __file__ as splitter_source
+from repolake.splitter import split
+from repolake.syntax import missing_package, parse
+from repolake.tokens import TokenCounter
 
 MANY_LINES = "\n".join(f"        value_{number} = compute({number}, mode='fast')" for number in range(120))
 
@@ -258,3 +267,31 @@ def test_data_is_cut_along_its_structure() -> None:
     found = [own for _, own in cut(text, "json")]
     assert len(found) > 1
     assert all(own.rstrip(",}\n ").endswith("]") for own in found)
+
+
+def test_a_file_that_is_mostly_errors_is_cut_by_lines() -> None:
+    text = "def f(x):\n    return x\n" + "%$ ?? )( ]] !! word\n" * 60
+    found = split(text, "python", 256, counter())
+    assert found.has_syntax_error
+    assert {chunk.symbol for chunk in found.chunks} == {"<module>"}
+
+
+def test_a_grammar_that_is_not_installed_is_named_and_gives_no_tree() -> None:
+    grammar = Grammar("tree_sitter_of_no_language")
+    assert missing_package(grammar) == "tree-sitter-of-no-language"
+    assert parse(grammar, b"x = 1") is None
+    assert missing_package(PYTHON) is None
+
+
+def test_the_budget_holds_for_a_tokenizer_that_does_not_add_up(tmp_path: Path) -> None:
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    source = Path(splitter_source).read_text(encoding="utf-8")
+    made.train_from_iterator([source], trainers.BpeTrainer(vocab_size=600, show_progress=False))
+    path = tmp_path / "tokenizer.json"
+    made.save(str(path))
+    data = source.encode()
+    for chunk in split(source, "python", 128, TokenCounter.load(path)).chunks:
+        own = data[chunk.start_byte : chunk.end_byte].decode()
+        embedded = embedded_text(chunk, own, "splitter.py")
+        assert len(made.encode(embedded)) + 2 <= chunk.token_count <= 128
