@@ -123,7 +123,7 @@ def is_pooling(module: Module) -> bool:
     return module.type.endswith(".Pooling")
 
 
-def _read_json(name: str, path: Path) -> Any:  # noqa: ANN401  # JSON
+def _read_json(name: str, path: Path) -> Any:  # JSON
     try:
         return json.loads(path.read_bytes())
     except FileNotFoundError:
