@@ -1,7 +1,7 @@
 """Token ids of plain text by a cache of words: what BERT's WordPiece gives, several times faster.
 
 BERT's tokenizers lower-case a text, cut it at white space and punctuation, and cut each word into pieces
-without looking at its neighbours. Source code repeats its words, so a dictionary from word to ids does the same.
+without looking at its neighbours. Source code repeats its words, so a dictionary of words does the same.
 """
 
 from __future__ import annotations
