@@ -6,7 +6,7 @@ from repolake.packing import Atom, fits
 from repolake.scopes import Scope
 from repolake.tokens import TextTokens
 
-INSIDE_LINE = 1_000  # depth of cuts inside a line: any other place is better
+INSIDE_LINE = 1_000  # added to the depth of cuts inside a line: any other place is better
 DEEPEST_INDENT = 99
 
 
@@ -19,6 +19,8 @@ class AtomList:
 
     def add(self, start: int, scope: Scope, depth: int, *, whole: bool = False) -> None:
         """Add one atom that is known to fit."""
+        if self._tokens.line_starts[self._tokens.line_of(start)] != start:
+            depth += INSIDE_LINE
         self.atoms.append(Atom(start, scope, depth, whole))
 
     def add_fitting(self, start: int, end: int, scope: Scope, depth: int) -> None:
@@ -52,4 +54,4 @@ class AtomList:
             if not fits(tokens, line_start, line_end, scope.later_room):
                 for place in tokens.words_in(line)[0]:
                     if line_start < place < line_end:
-                        self.add(place, scope, INSIDE_LINE)
+                        self.add(place, scope, depth)

@@ -69,8 +69,12 @@ class ScopeMaker:
         count = 0
         if signature is not None:
             signature = self._shortened(signature, room // SIGNATURE_SHARE, keep_end=False)
-            if name not in signature:  # under a tiny budget, or after many modifiers
-                signature = self._shortened(name, room // SIGNATURE_SHARE, keep_end=False)
+            if name not in signature:  # `typedef struct`, a tiny budget, many modifiers
+                named = f"{signature} {name}"
+                is_short = self._counter.count(named) <= room // SIGNATURE_SHARE
+                signature = (
+                    named if is_short else self._shortened(name, room // SIGNATURE_SHARE, keep_end=False)
+                )
             count = self._counter.count(signature)
         return Scope(symbol, kind, signature, count, *span, HEADER_RESERVE + symbol_count, room)
 

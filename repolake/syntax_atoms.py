@@ -82,7 +82,7 @@ class SyntaxAtoms:
                 return self._process_definition(task, found)
             if self._is_opened_for_definitions(node, scope):
                 return self._tasks(self._flatten(node, task.first), (task.first, task.end), scope, depth)
-        if fits(self._tokens, task.first, task.end, scope.later_room):
+        if fits(self._tokens, task.first, task.end, scope.later_room) and not self._is_tail(task):
             self._atoms.add(task.first, scope, depth)
             return []
         bounds = (task.first, task.end)
@@ -99,6 +99,11 @@ class SyntaxAtoms:
             _Part(child.start_byte, child) for node in task.nodes for child in node.named_children or [node]
         ]
         return self._tasks(parts, bounds, scope, depth + 1, inside_line=len(task.nodes) > 1)
+
+    def _is_tail(self, task: _Task) -> bool:
+        """Whether a stretch of several lines begins inside one: cuts between its lines are better."""
+        line = self._tokens.line_of(task.first)
+        return task.end > self._tokens.line_end(line) + 1 and self._line_start(task.first) is None
 
     def _find(self, node: Node) -> Definition | None:
         if node.id not in self._found:
@@ -132,8 +137,8 @@ class SyntaxAtoms:
         if not is_group:
             for start in (*task.leads, task.start):
                 if fits(self._tokens, start, task.end, scope.room):
-                    if start > task.first:
-                        self._atoms.add_fitting(task.first, start, task.scope, task.depth)
+                    if start > task.first:  # a comment too long to stay with it still says whose it is
+                        self._atoms.add_fitting(task.first, start, scope, task.depth)
                     self._atoms.add(start, scope, task.depth, whole=True)
                     return []
         parts = self._open(found, is_group)

@@ -406,6 +406,7 @@ def test_definitions_have_their_dotted_names_and_kinds(language: str) -> None:
         ("rust", "#[inline]\npub fn f<T>(x: T) -> R<T> where T: Z { x }", "pub fn f<T>(x: T) -> R<T> where T: Z"),
         ("cpp", "template <class T>\nT max(T a, T b) { return a; }", "template <class T> T max(T a, T b)"),
         ("csharp", "[A] public class B { [C] public int M(int x) { return x; } }", "public class B"),
+        ("c", "typedef struct {\n  int a;\n} line_t;\n", "typedef struct line_t"),
         ("ruby", "def add(a, b = 1)\n  a + b\nend\n", "def add(a, b = 1)"),
         ("elixir", "defmodule A.B do\n  use C\nend\n", "defmodule A.B do"),
     ],
@@ -442,3 +443,14 @@ def test_functions_inside_a_wrapper_function_are_found() -> None:
         chunk.symbol for chunk, _ in cut(f"(function () {{\n  'use strict';\n{body}}})();\n", "javascript")
     }
     assert {f"step{number}" for number in range(30)} <= found
+
+
+def test_a_documentation_comment_that_is_too_long_still_carries_the_name() -> None:
+    comment = "".join(f"/// Explains part {number} of the mutex at some length.\n" for number in range(40))
+    found = cut(f"use a;\n\n{comment}pub struct Mutex {{ a: u8 }}\n", "rust")
+    assert [(chunk.symbol, chunk.is_continuation) for chunk, _ in found][:2] == [
+        ("<module>", False),
+        ("Mutex", True),
+    ]
+    assert found[-1][1].endswith("length.\npub struct Mutex { a: u8 }")
+    assert {chunk.signature for chunk, _ in found[1:]} == {"pub struct Mutex"}
