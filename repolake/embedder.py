@@ -16,7 +16,7 @@ from safetensors import SafetensorError
 
 from repolake.cores import usable_core_count
 from repolake.errors import ModelError
-from repolake.model_identity import ModelIdentity
+from repolake.model_identity import UNTRUSTED, ModelIdentity
 from repolake.settings import Settings
 
 if TYPE_CHECKING:
@@ -203,7 +203,10 @@ class _TransformerEncoder:
             if identity.max_tokens is not None and model.max_seq_length != identity.max_tokens:
                 model.max_seq_length = identity.max_tokens
         except (OSError, ImportError, SafetensorError, pickle.UnpicklingError, *MODEL_ERRORS) as error:
-            raise ModelError(identity.name, f"{type(error).__name__}: {error}") from error
+            # transformers finds out by itself that a configuration names code of the model's own.
+            is_untrusted = not identity.trust_remote_code and "trust_remote_code" in str(error)
+            reason = UNTRUSTED if is_untrusted else f"{type(error).__name__}: {error}"
+            raise ModelError(identity.name, reason) from error
         model.eval()
         return model
 

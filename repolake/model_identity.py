@@ -28,6 +28,9 @@ from repolake.settings import Settings
 # Raise it when the same files come to mean other vectors, for instance by another normalisation.
 EMBEDDING_VERSION = 1
 FINGERPRINT_PREFIX = 12
+UNTRUSTED = (
+    "it brings code of its own, which runs only if REPOLAKE_TRUST_REMOTE_CODE is set to the model's name"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +140,7 @@ def resolve_model(
 def _refuse_untrusted_code(name: str, modules: list[Module], *, trust_remote_code: bool) -> None:
     own = [module.type for module in modules if not module.type.startswith(OWN_MODULES)]
     if own and not trust_remote_code:
-        raise ModelError(
-            name,
-            f"it brings code of its own ({own[0]}), which runs only if REPOLAKE_TRUST_REMOTE_CODE is set to "
-            "the model's name",
-        )
+        raise ModelError(name, f"{UNTRUSTED} ({own[0]})")
 
 
 def _short_name(name: str) -> str:

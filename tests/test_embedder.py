@@ -1,5 +1,6 @@
 """Texts to vectors: those of sentence-transformers, checked, whatever else is in the batch."""
 
+import json
 import random
 import subprocess
 import sys
@@ -183,6 +184,16 @@ def test_threads_of_the_model_are_those_of_the_setting(tmp_path: Path):
 def test_a_query_without_a_vector_is_an_error(tmp_path: Path):
     with pytest.raises(ModelError, match="NaN"):
         misbehaving(tmp_path / "m").embed_query("MARK_NAN")
+
+
+def test_code_named_by_the_transformers_configuration_needs_the_same_trust(tmp_path: Path):
+    folder = build_dense(tmp_path / "m")
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"model_type": "home-made", "auto_map": {"AutoConfig": "own.Config", "AutoModel": "own.Model"}}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "own.py").write_text("raise SystemExit('own code ran')")
+    with pytest.raises(ModelError, match="REPOLAKE_TRUST_REMOTE_CODE"):
+        load_embedder(resolve_model(str(folder)), Settings())
 
 
 def test_a_damaged_model_is_an_error_that_names_it(tmp_path: Path):
