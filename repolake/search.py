@@ -165,7 +165,8 @@ class _IndexedModel:
         Raises ModelError when the model cannot be used, ModelMismatchError when it is another one now.
         """
         if self._embed is None:
-            self._embed = load_embedder(self._identity(), self._settings).embed_query
+            embedder = load_embedder(self._identity(), self._settings)
+            self._embed = lambda query: embedder.embed_query(query).tolist()
         return self._embed(text)
 
     def _identity(self) -> ModelIdentity:
