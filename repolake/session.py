@@ -61,7 +61,7 @@ class Session:
         """Give SQL `embed(text)` and `search(query)`, then lock the settings."""
         self.connection.create_function(
             "embed",
-            lambda text: list(embed_query(text)),
+            lambda text: [float(value) for value in embed_query(text)],  # DuckDB takes no numpy scalars
             [VARCHAR],
             duckdb.array_type(FLOAT, dimension),
         )

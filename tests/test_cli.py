@@ -240,6 +240,13 @@ def test_sql_refuses_what_is_wrong_and_what_would_write(data: Path):
     assert_refused(repolake("sql", "select 1", "--format", "parquet", "--data-dir", data), "-o FILE")
 
 
+def test_sql_can_embed_a_query(data: Path):
+    query = "select symbol from search('mail the bill to a customer', k := 1)"
+    assert json.loads(repolake("sql", query, "--data-dir", data, "--json").stdout) == [
+        {"symbol": "send_invoice"}
+    ]
+
+
 def test_ids_in_sql_json_are_strings(data: Path):
     query = "select chunk_id, start_line from code limit 1"
     [row] = json.loads(repolake("sql", query, "--data-dir", data, "--format", "json").stdout)
