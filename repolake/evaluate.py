@@ -127,7 +127,7 @@ def _resolve(target: Target, repository: str | None, session: Session) -> Target
 
 
 def _spans(symbol: str, chunks: list[tuple[str, str, str, int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the lines of a symbol: of chunks of its own or, inside a chunk that holds more, of its definition."""
+    """Yield the lines of a symbol: of its own chunks or, in a chunk that holds more, of its definition."""
     outer = [chunk for chunk in chunks if symbol.startswith(f"{chunk[0]}.")]
     if len(outer) < len(chunks):
         yield from ((start, end) for name, _, _, start, end in chunks if not symbol.startswith(f"{name}."))

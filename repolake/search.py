@@ -146,7 +146,7 @@ def open_index(
     settings = settings or load_settings()
     session = open_session(Path(data_dir), settings)
     if embed_query is None:
-        embed_query = _IndexedModel(session, settings).embed
+        embed_query = _IndexedModel(session, settings, Path(data_dir)).embed
     session.register_embed(embed_query, session.rows("queries/model", {})[0][3])
     return Index(session, embed_query)
 
@@ -154,9 +154,10 @@ def open_index(
 class _IndexedModel:
     """The model that the vectors were made with, loaded when the first query comes."""
 
-    def __init__(self, session: Session, settings: Settings) -> None:
+    def __init__(self, session: Session, settings: Settings, data_dir: Path) -> None:
         self._session = session
         self._settings = settings
+        self._data_dir = data_dir
         self._embedder: Embedder | None = None
 
     def embed(self, text: str) -> Sequence[float]:
@@ -171,7 +172,13 @@ class _IndexedModel:
 
     def _identity(self) -> ModelIdentity:
         name, revision, fingerprint, dimension = self._session.rows("queries/model", {})[0]
-        identity = resolve_model(name, revision=revision, dimension=dimension)
+        identity = resolve_model(
+            name,
+            revision=revision,
+            dimension=dimension,
+            trust_remote_code=self._settings.trust_remote_code == name,
+            cache_dir=self._data_dir,
+        )
         if identity.fingerprint != fingerprint:
             raise ModelMismatchError(identity.label, f"{name}@{fingerprint[:12]}")
         return identity
