@@ -41,9 +41,12 @@ MACROS = (
     "plain_path",
     "url_path",
     "line_url",
+    "file_stem",
+    "named_symbols",
     "searchable_chunks",
     "text_hits",
     "vector_hits",
+    "named_definitions",
 )
 VIEWS = ("code", "inventory", "chunk_places")
 PUBLIC_MACROS = ("search_text", "search_vector", "search_hybrid")

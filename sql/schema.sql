@@ -87,6 +87,7 @@ create table current_chunks (
     language varchar not null,
     kind varchar not null,
     symbol varchar not null,
+    symbol_key bigint,
     start_line integer not null,
     end_line integer not null
 );

@@ -21,6 +21,7 @@ keys as (
         chunks.blob,
         chunks.language,
         chunks.ordinal,
+        chunks.is_continuation,
         chunks.start_line,
         chunks.end_line,
         chunks.start_byte,

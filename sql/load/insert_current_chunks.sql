@@ -1,7 +1,13 @@
 -- Which chunks do searches see, where, and with which properties to filter by? Default refs come first.
--- `ordinal` numbers the different chunks (postings name them by it), `entry` their places in refs.
+-- `ordinal` numbers the different chunks (postings name them by it), `entry` their places in refs, `symbol_key` what they define.
 insert into current_chunks
 with
+definitions as (
+    select distinct chunk_id
+    from version_chunks
+    where not is_continuation
+),
+
 places as (
     select
         chunks.rowid as position,
@@ -48,8 +54,13 @@ select
     final.language,
     final.kind,
     final.symbol,
+    case
+        when final.symbol <> '<module>' and definitions.chunk_id is not null
+        then main.word_key(lower(list_last(string_split(final.symbol, '.'))))
+    end as symbol_key,
     final.start_line,
     final.end_line,
 from final
 left join embedded_hashes using (text_hash)
+left join definitions on definitions.chunk_id = final.chunk_id
 order by final.entry;

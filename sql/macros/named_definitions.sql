@@ -1,0 +1,19 @@
+-- Which searchable chunks define what the query names? They join the pool though neither arm may find them.
+create macro main.named_definitions(
+    query, depth, repository, ref, language, kind, path, path_glob, symbol
+) as table
+with
+wanted as materialized (
+    select distinct main.word_key(lower(n.name)) as word_key
+    from (select unnest(main.named_symbols(query::varchar)) as name) as n
+)
+
+select
+    f.chunk_id,
+    f.entry,
+from main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol) as f
+inner join main.current_chunks as c on c.entry = f.entry
+where c.symbol_key in (select w.word_key from wanted as w)
+order by f.chunk_id
+limit depth;
+comment on macro table main.named_definitions is 'The chunks whose symbol a query names.';
