@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from lake_builder import File, LakeBuilder, Piece
@@ -49,7 +48,9 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         unreadable={"locked.py": "permission denied"},
     )
     builder.add("acme/shop", [File("src/new.py", [Piece("only_on_branch = 1")])], ref="dev", commit="c" * 40)
-    builder.add("acme/shop", [File("src/old.py", [Piece("long_gone = 1")])], commit="d" * 40, is_current=False)
+    builder.add(
+        "acme/shop", [File("src/old.py", [Piece("long_gone = 1")])], commit="d" * 40, is_current=False
+    )
     load(builder.manifest(), lake=builder.lake, settings=Settings(), progress=SilentProgress())
     with open_index(data_dir, embed_query=east) as opened:
         yield opened
@@ -116,7 +117,9 @@ def test_stars_in_globs_stay_within_a_folder_and_double_stars_do_not(index: Inde
 
 def test_a_ref_shows_only_its_own_chunks(index: Index) -> None:
     assert found(index, "only_on_branch") == []
-    assert found(index, "only_on_branch", ref="dev") == found(index, "only_on_branch", ref="*") == ["src/new.py"]
+    assert (
+        found(index, "only_on_branch", ref="dev") == found(index, "only_on_branch", ref="*") == ["src/new.py"]
+    )
     assert found(index, "utf8", ref="dev") == []
     assert found(index, "long_gone", ref="*") == []
 
@@ -143,7 +146,8 @@ def test_any_other_query_has_an_answer(index: Index, query: str, mode: str) -> N
 
 def test_a_query_without_words_is_ordered_by_meaning_and_says_so(index: Index) -> None:
     hits = index.search("🙂")
-    assert hits and hits.notes == ("no word of the query stands in the index: ordered by meaning alone",)
+    assert hits
+    assert hits.notes == ("no word of the query stands in the index: ordered by meaning alone",)
 
 
 def test_filters_without_meaning_are_refused(index: Index) -> None:
@@ -195,7 +199,7 @@ def test_temporary_tables_do_not_change_what_macros_read(index: Index) -> None:
     assert [(row["chunk_id"],) for row in before] == after
 
 
-def test_a_query_that_runs_too_long_is_stopped(index: Index, tmp_path: Path) -> None:
+def test_a_query_that_runs_too_long_is_stopped(index: Index) -> None:
     settings = Settings(query_timeout_seconds=0.3)
     with (
         open_index(index.path.parent, settings=settings, embed_query=east) as hurried,
