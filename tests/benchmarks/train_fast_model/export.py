@@ -28,6 +28,7 @@ def export(
     folder.mkdir(parents=True, exist_ok=True)
     table, scales = quantize(vectors)
     save_file({"embeddings": table, "weights": scales}, folder / "model.safetensors")
+    (folder / "model.safetensors").chmod(0o644)  # safetensors writes for the owner alone
     tokenizer.save(str(folder / "tokenizer.json"), pretty=False)
     modules = [
         {"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.StaticEmbedding"},

@@ -20,6 +20,8 @@ from tokenizers import Tokenizer
 
 DIMENSION = 256
 SCALE = 30.0
+BATCH = 2_048
+GROUP = 32  # neighbours of one file in a batch, each other's hard negatives
 LEARNING_RATE = 0.005
 WEIGHT_LEARNING_RATE = 0.02
 NAME_MASKED = 0.3
@@ -125,17 +127,14 @@ def code_tokens(data: Data, rows: np.ndarray, random: np.random.Generator) -> tu
 class TokenVectors(torch.nn.Module):
     """A table of token vectors, each with a learned weight; a text is the mean of weight * vector."""
 
-    def __init__(self, vectors: np.ndarray, weights: np.ndarray, *, is_weighted: bool) -> None:
+    def __init__(self, vectors: np.ndarray, weights: np.ndarray) -> None:
         super().__init__()
-        start = vectors if is_weighted else vectors * weights[:, None]
-        self.vectors = torch.nn.Parameter(torch.from_numpy(start.astype(np.float32)))
-        self.log_weights = (
-            torch.nn.Parameter(torch.from_numpy(np.log(weights)).float()) if is_weighted else None
-        )
+        self.vectors = torch.nn.Parameter(torch.from_numpy(vectors.astype(np.float32)))
+        self.log_weights = torch.nn.Parameter(torch.from_numpy(np.log(weights)).float())
 
     def table(self) -> torch.Tensor:
         """Return the vectors with their weights folded in, (vocabulary, dimension)."""
-        return self.vectors if self.log_weights is None else self.vectors * self.log_weights.exp()[:, None]
+        return self.vectors * self.log_weights.exp()[:, None]
 
     def forward(self, tokens: tuple[np.ndarray, np.ndarray], table: torch.Tensor) -> torch.Tensor:
         """Return one unit vector a row of (tokens, lengths)."""
@@ -165,89 +164,71 @@ def frequency_weights(data: Data, size: int) -> np.ndarray:
     return SMOOTHING / (SMOOTHING + counts / counts.sum())
 
 
-def train(data: Data, start: np.ndarray, options: argparse.Namespace) -> np.ndarray:
+def loss_of(
+    model: TokenVectors, data: Data, rows: np.ndarray, teacher_of: np.ndarray, random: np.random.Generator
+) -> torch.Tensor:
+    """Return the InfoNCE loss of a batch in both directions, and the distance to the teacher if it spoke."""
+    table = model.table()
+    queries = model(query_tokens(data, rows, random), table)
+    codes = model(code_tokens(data, rows, random), table)
+    same = torch.from_numpy(data.query_id[rows][:, None] == data.query_id[rows][None, :])
+    same.fill_diagonal_(False)
+    logits = (SCALE * queries @ codes.T).masked_fill(same, -1e4)
+    target = torch.arange(len(rows))
+    cross_entropy = torch.nn.functional.cross_entropy
+    loss = (cross_entropy(logits, target) + cross_entropy(logits.T, target)) / 2
+    known = teacher_of[rows] >= 0
+    if known.any():
+        taught = torch.from_numpy(data.teacher[teacher_of[rows][known]])
+        pure = model(data.queries.take(rows[known]), table)
+        loss = loss + TEACHER_WEIGHT * (1 - (pure * taught).sum(1)).mean()
+    return loss
+
+
+def train(data: Data, start: np.ndarray, seed: int, epochs: int) -> np.ndarray:
     """Return the trained token vectors, (vocabulary, 256) float32, weights folded in."""
-    torch.manual_seed(options.seed)
-    random = np.random.default_rng(options.seed)
-    weights = frequency_weights(data, len(start))
-    model = TokenVectors(start, weights, is_weighted=options.weights)
-    groups = [{"params": [model.vectors], "lr": LEARNING_RATE}]
-    if model.log_weights is not None:
-        groups.append({"params": [model.log_weights], "lr": WEIGHT_LEARNING_RATE})
-    optimizer = torch.optim.Adam(groups, fused=True)
+    random = np.random.default_rng(seed)
+    model = TokenVectors(start, frequency_weights(data, len(start)))
+    optimizer = torch.optim.Adam(
+        [
+            {"params": [model.vectors], "lr": LEARNING_RATE},
+            {"params": [model.log_weights], "lr": WEIGHT_LEARNING_RATE},
+        ],
+        fused=True,
+    )
     teacher_of = np.full(len(data.language), -1)
     teacher_of[data.teacher_rows] = np.arange(len(data.teacher_rows))
-    steps = options.epochs * (len(data.language) // options.batch)
+    steps = epochs * (len(data.language) // BATCH)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     file_order = np.arange(len(data.language))
-    began, step = time.perf_counter(), 0
-    for epoch in range(options.epochs):
-        keys, group = file_order, options.group
-        if options.similar and epoch > 0:
-            keys, group = similar_order(data, model, random), options.similar
-        for rows in grouped_batches(keys, options.batch, group, random):
-            table = model.table()
-            queries = model(query_tokens(data, rows, random), table)
-            codes = model(code_tokens(data, rows, random), table)
-            logits = SCALE * queries @ codes.T
-            same = torch.from_numpy(data.query_id[rows][:, None] == data.query_id[rows][None, :])
-            same.fill_diagonal_(False)
-            logits = logits.masked_fill(same, -1e4)
-            target = torch.arange(len(rows))
-            loss = (
-                torch.nn.functional.cross_entropy(logits, target)
-                + torch.nn.functional.cross_entropy(logits.T, target)
-            ) / 2
-            known = teacher_of[rows]
-            if (known >= 0).any():
-                taught = torch.from_numpy(data.teacher[known[known >= 0]])
-                pure = model(data.queries.take(rows[known >= 0]), table)
-                loss = loss + TEACHER_WEIGHT * (1 - (pure * taught).sum(1)).mean()
+    began = time.perf_counter()
+    for _ in range(epochs):
+        for rows in grouped_batches(file_order, BATCH, GROUP, random):
+            loss = loss_of(model, data, rows, teacher_of, random)
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             optimizer.step()
             schedule.step()
-            step += 1
-            if step % 50 == 0:
+            if schedule.last_epoch % 50 == 0:
                 seconds = time.perf_counter() - began
-                print(f"epoch {epoch} step {step}/{steps} loss {loss.item():.3f} {seconds:.0f}s", flush=True)
+                print(
+                    f"seed {seed} step {schedule.last_epoch}/{steps} {loss.item():.3f} {seconds:.0f}s",
+                    flush=True,
+                )
     return model.table().detach().numpy()
 
 
-def similar_order(data: Data, model: TokenVectors, random: np.random.Generator) -> np.ndarray:
-    """Return a sort key that puts pairs of similar code together (k-means): hard negatives."""
-    with torch.no_grad():
-        table = model.table()
-        rows = np.arange(len(data.language))
-        vectors = torch.cat(
-            [model(data.codes.take(part), table) for part in np.array_split(rows, len(rows) // 4096 + 1)]
-        )
-        centres = vectors[torch.from_numpy(random.choice(rows, min(1024, len(rows) // 8), replace=False))]
-        for _ in range(4):
-            sample = vectors[torch.from_numpy(random.choice(rows, min(50_000, len(rows)), replace=False))]
-            nearest = (sample @ centres.T).argmax(1)
-            sums = torch.zeros_like(centres).index_add_(0, nearest, sample)
-            centres = torch.nn.functional.normalize(sums + 1e-6 * centres, dim=1)
-        cluster = torch.cat([(part @ centres.T).argmax(1) for part in vectors.split(8192)]).numpy()
-    return cluster + random.random(len(cluster)) * 0.999
-
-
 def main() -> None:
-    """Train one model from the pairs and write it."""
+    """Train one table a seed from the pairs and write their mean.
+
+    The mean of runs that differ in their seed only is better than each (model soups, Wortsman et al. 2022).
+    """
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=Path, required=True)
-    parser.add_argument(
-        "--work", type=Path, required=True, help="folder for tokenizer, start and teacher vectors"
-    )
+    parser.add_argument("--work", type=Path, required=True, help="folder for what all seeds share")
     parser.add_argument("--output", type=Path, required=True, help="folder of the finished model")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--epochs", type=int, default=3)
-    parser.add_argument("--batch", type=int, default=2048)
-    parser.add_argument("--group", type=int, default=32, help="neighbours of one file in a batch")
-    parser.add_argument(
-        "--similar", type=int, default=0, help="size of the groups of similar code after the first epoch"
-    )
-    parser.add_argument("--weights", action="store_true", help="learn one weight a token besides its vector")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3])
+    parser.add_argument("--epochs", type=int, default=1)
     parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
@@ -261,16 +242,14 @@ def main() -> None:
     tokenizer = Tokenizer.from_file(str(tokenizer_file))
     if not start_file.exists():
         np.save(start_file, vocabulary.start_vectors(tokenizer))
-    print(
-        f"{len(pairs)} pairs, vocabulary {tokenizer.get_vocab_size()}, {time.perf_counter() - began:.0f}s",
-        flush=True,
-    )
+    print(f"{len(pairs)} pairs, {time.perf_counter() - began:.0f}s", flush=True)
     data = prepare(pairs, tokenizer, options.work / f"teacher-{len(pairs)}.npy")
     axes = main_axes(data.teacher)
     data.teacher = unit(data.teacher @ axes)
     length = len(data.codes.flat) / len(pairs)
     print(f"tokenized, {length:.0f} tokens a code, {time.perf_counter() - began:.0f}s", flush=True)
-    vectors = train(data, unit(np.load(start_file) @ axes), options)
+    start = unit(np.load(start_file) @ axes)
+    vectors = np.mean([train(data, start, seed, options.epochs) for seed in options.seeds], axis=0)
     export(
         options.output,
         tokenizer,
