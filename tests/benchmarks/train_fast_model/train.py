@@ -249,6 +249,7 @@ def main() -> None:
     length = len(data.codes.flat) / len(pairs)
     print(f"tokenized, {length:.0f} tokens a code, {time.perf_counter() - began:.0f}s", flush=True)
     start = unit(np.load(start_file) @ axes)
+    began = time.perf_counter()
     vectors = np.mean([train(data, start, seed, options.epochs) for seed in options.seeds], axis=0)
     export(
         options.output,
