@@ -10,10 +10,12 @@ from typing import Any
 import pyarrow as pa
 
 from repolake import database
-from repolake.lake import CHUNK_SCHEMA, EVALUATION_SCHEMA, TIMESTAMP, Lake, Manifest, embedding_schema
+from repolake.lake import Lake
+from repolake.manifest import Manifest
 from repolake.progress import Progress
 from repolake.records import LoadReport, Stage
 from repolake.settings import Settings
+from repolake.shards import CHUNK_SCHEMA, EVALUATION_SCHEMA, TIMESTAMP, embedding_schema
 
 BATCH_CHUNKS = 50_000
 

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from repolake.lake import CHUNK_SCHEMA, SNAPSHOT_SCHEMA, Lake, Manifest, ShardWriter, embedding_schema
+from repolake.lake import Lake
+from repolake.manifest import Manifest
 from repolake.records import Failure, Repository, Snapshot
+from repolake.shards import CHUNK_SCHEMA, SNAPSHOT_SCHEMA, ShardWriter, embedding_schema
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 FINGERPRINT = "c0ffee"
