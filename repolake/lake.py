@@ -40,7 +40,6 @@ from repolake.shards import (
     write_shard,
 )
 
-
 logger = logging.getLogger(__name__)
 
 
