@@ -54,8 +54,8 @@ MACROS = (
     "vector_hits",
     "named_definitions",
 )
-VIEWS = ("code", "inventory", "chunk_places")
-PUBLIC_MACROS = ("search_text", "search_vector", "search_hybrid")
+VIEWS = ("code", "inventory", "chunk_places", "skip_summary", "repository_summary", "largest_files")
+PUBLIC_MACROS = ("search_text", "search_vector", "search_hybrid", "similar_chunks", "grep")
 
 
 class Builder:

@@ -237,3 +237,14 @@ def test_the_inventory_shows_each_path_once(index: Index) -> None:
 def test_links_lead_to_the_lines_at_the_commit(index: Index) -> None:
     hit = index.search("utf8")[0]
     assert hit.url == f"https://github.com/acme/shop/blob/{'a' * 40}/src/users.py#L1-L2"
+
+
+def test_grep_gives_lines_with_their_symbol(index: Index) -> None:
+    rows = index.sql("select path, line, text, symbol from main.grep('k8s\\s*=')").to_pylist()
+    assert rows == [{"path": "src/users.py", "line": 2, "text": "k8s = 'café'", "symbol": "<module>"}]
+
+
+def test_similar_chunks_leaves_out_the_chunk_itself(index: Index) -> None:
+    origin = index.search("getUserById", kind="source")[0].chunk_id
+    rows = index.sql("select symbol from main.similar_chunks($id, k := 2)", {"id": origin}).to_pylist()
+    assert [row["symbol"] for row in rows] == ["test_get", "parse_http2_frame"]
