@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import pyarrow as pa
 
-from repolake.embedder import load_embedder
+from repolake.embedder import Embedder, load_embedder
 from repolake.errors import ModelError, ModelMismatchError, QueryError, UnknownNameError
 from repolake.model_identity import ModelIdentity, resolve_model
 from repolake.records import Kind, SearchHit, SearchMode
@@ -157,16 +157,16 @@ class _IndexedModel:
     def __init__(self, session: Session, settings: Settings) -> None:
         self._session = session
         self._settings = settings
-        self._embed: Callable[[str], Sequence[float]] | None = None
+        self._embedder: Embedder | None = None
 
     def embed(self, text: str) -> Sequence[float]:
         """Return the query's vector: `(dimension,)` float32, unit length.
 
         Raises ModelError when the model cannot be used, ModelMismatchError when it is another one now.
         """
-        if self._embed is None:
-            self._embed = load_embedder(self._identity(), self._settings).embed_query
-        return self._embed(text)
+        if self._embedder is None:
+            self._embedder = load_embedder(self._identity(), self._settings)
+        return self._embedder.embed_query(text).tolist()  # type: ignore[no-any-return]  # numpy says Any
 
     def _identity(self) -> ModelIdentity:
         name, revision, fingerprint, dimension = self._session.rows("queries/model", {})[0]
