@@ -250,3 +250,20 @@ def test_similar_chunks_leaves_out_the_chunk_itself(index: Index) -> None:
     origin = index.search("getUserById", kind="source")[0].chunk_id
     rows = index.sql("select symbol from main.similar_chunks($id, k := 2)", {"id": origin}).to_pylist()
     assert [row["symbol"] for row in rows] == ["test_get", "parse_http2_frame"]
+
+
+def test_every_table_column_view_and_macro_carries_a_comment(index: Index) -> None:
+    bare = index.sql(
+        """
+        select table_name as name from duckdb_tables() where not internal and not temporary and comment is null
+        union all
+        select table_name || '.' || column_name from duckdb_columns()
+        where table_name in (select table_name from duckdb_tables() where not temporary) and comment is null
+        union all
+        select view_name from duckdb_views() where not internal and comment is null
+        union all
+        select function_name from duckdb_functions()
+        where function_type like '%macro' and not internal and comment is null and not function_name = 'search'
+        """
+    ).to_pylist()
+    assert bare == []
