@@ -199,9 +199,10 @@ def check(path: Path) -> dict[str, list[tuple[Any, ...]]]:
             rows = connection.execute(sql_files.read(f"checks/{name}")).fetchmany(CHECK_ROWS)
             if rows:
                 found[name] = rows
-        return found
     except duckdb.Error as error:
         raise DatabaseError(str(path), str(error)) from error
+    else:
+        return found
     finally:
         connection.close()
 
