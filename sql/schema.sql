@@ -300,6 +300,8 @@ comment on column evaluations.queries is 'File of labelled queries.';
 comment on column evaluations.query_count is 'Number of queries.';
 comment on column evaluations.model_id is 'Model.';
 comment on column evaluations.chunker is 'Chunker.';
+comment on column evaluations.chunk_tokens is 'Budget of a chunk in tokens.';
+comment on column evaluations.kind is 'Kind of file that the search was limited to; null: all.';
 comment on column evaluations.mode is 'Search mode.';
 comment on column evaluations.metric is 'Metric, such as ndcg@10.';
 comment on column evaluations.value is 'Its mean.';

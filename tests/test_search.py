@@ -256,7 +256,8 @@ def test_similar_chunks_leaves_out_the_chunk_itself(index: Index) -> None:
 def test_every_table_column_view_and_macro_carries_a_comment(index: Index) -> None:
     bare = index.sql(
         """
-        select table_name as name from duckdb_tables() where not internal and not temporary and comment is null
+        select table_name as name from duckdb_tables()
+        where not internal and not temporary and comment is null
         union all
         select table_name || '.' || column_name from duckdb_columns()
         where table_name in (select table_name from duckdb_tables() where not temporary) and comment is null
@@ -264,7 +265,8 @@ def test_every_table_column_view_and_macro_carries_a_comment(index: Index) -> No
         select view_name from duckdb_views() where not internal and comment is null
         union all
         select function_name from duckdb_functions()
-        where function_type like '%macro' and not internal and comment is null and not function_name = 'search'
+        where function_type like '%macro' and not internal and comment is null
+            and not function_name = 'search'
         """
     ).to_pylist()
     assert bare == []
