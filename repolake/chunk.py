@@ -23,10 +23,11 @@ from repolake.chunk_worker import ROW_COLUMNS, FileJob, FileResult, WorkerConfig
 from repolake.cores import usable_core_count
 from repolake.errors import SettingsError, SourceError
 from repolake.grammars import GRAMMARS
-from repolake.lake import CHUNK_SCHEMA, Lake, ShardWriter
+from repolake.lake import Lake
 from repolake.progress import Progress, SilentProgress
 from repolake.records import Chunker, ChunkReport, Failure, Snapshot, Source, Stage
 from repolake.settings import Settings
+from repolake.shards import CHUNK_SCHEMA, ShardWriter
 from repolake.source import FileSource, open_source
 from repolake.splitter import SMALLEST_BUDGET
 from repolake.worker_pool import WorkerPool

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from repolake.errors import RepositoryNameError, UnknownNameError
-from repolake.lake import Manifest
+from repolake.manifest import Manifest
 from repolake.records import Failure, Repository, RepositorySpec, ScanReport, Snapshot
 
 

@@ -14,14 +14,20 @@ import duckdb
 import pyarrow as pa
 
 from repolake import sql_files
-from repolake.errors import DatabaseError, IndexMissingError, LakeFormatError, LakeWriteError
+from repolake.errors import (
+    DatabaseError,
+    IndexMissingError,
+    LakeFormatError,
+    LakeWriteError,
+    UnknownNameError,
+)
 
 # Raise it when tables, views or macros change: another version is rebuilt from the lake, never migrated.
 SCHEMA_VERSION = 1
 PUBLISHED_NAME = "index.duckdb"
 LAKE_MEMORY = "1GB"
+CHECK_ROWS = 5  # that an error message names
 Connection = duckdb.DuckDBPyConnection
-Error = duckdb.Error
 
 # In this order, since a macro names only macros that exist.
 MACROS = (
@@ -48,8 +54,8 @@ MACROS = (
     "vector_hits",
     "named_definitions",
 )
-VIEWS = ("code", "inventory", "chunk_places")
-PUBLIC_MACROS = ("search_text", "search_vector", "search_hybrid")
+VIEWS = ("code", "inventory", "chunk_places", "skip_summary", "repository_summary", "largest_files")
+PUBLIC_MACROS = ("search_text", "search_vector", "search_hybrid", "similar_chunks", "grep")
 
 
 class Builder:
@@ -179,6 +185,42 @@ def open_read_only(path: Path, config: Mapping[str, Any]) -> Connection:
         connection.close()
         raise LakeFormatError(str(path), found, SCHEMA_VERSION)
     return connection
+
+
+def check(path: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """Run `sql/checks/*` on a database file; return the first offending rows by check, empty if all is well.
+
+    Raises DatabaseError when the file cannot be read.
+    """
+    connection = open_read_only(path, {})
+    try:
+        found = {}
+        for name in sql_files.names("checks"):
+            rows = connection.execute(sql_files.read(f"checks/{name}")).fetchmany(CHECK_ROWS)
+            if rows:
+                found[name] = rows
+    except duckdb.Error as error:
+        raise DatabaseError(str(path), str(error)) from error
+    else:
+        return found
+    finally:
+        connection.close()
+
+
+def rollback(data_dir: Path) -> Path:
+    """Publish the newest database file older than the published one; return it.
+
+    Raises IndexMissingError before the first publish, UnknownNameError when there is no older file.
+    """
+    current = published_path(data_dir)
+    if current is None:
+        raise IndexMissingError(str(data_dir))
+    older = sorted(path for path in data_dir.glob("index-*.duckdb") if path.name < current.name)
+    if not older:
+        raise UnknownNameError(f"{data_dir} holds no index older than {current.name}", "nothing was changed")
+    open_read_only(older[-1], {}).close()
+    publish(data_dir, older[-1])
+    return older[-1]
 
 
 def chunk_counts(path: Path) -> dict[str, int]:

@@ -15,11 +15,12 @@ from repolake.database import LakeSession, query_lake
 from repolake.embedder import load_embedder
 from repolake.encoding import CALIBRATE_COUNT, ERROR_LENGTH, Encoding, ahead
 from repolake.errors import DatabaseError
-from repolake.lake import CHUNK_SCHEMA, Lake, ShardWriter, embedding_schema
+from repolake.lake import Lake
 from repolake.model_identity import ModelIdentity
 from repolake.progress import Progress
 from repolake.records import EmbedReport, Failure, Snapshot, Stage
 from repolake.settings import Settings
+from repolake.shards import CHUNK_SCHEMA, ShardWriter, embedding_schema
 
 WINDOW_TEXTS = 8192  # sorted by length together; more would hold more memory for hardly shorter batches
 

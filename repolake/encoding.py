@@ -13,9 +13,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from repolake.embedder import Embedder, Vectors
-from repolake.lake import ShardWriter
 from repolake.progress import Progress
 from repolake.records import Stage
+from repolake.shards import ShardWriter
 
 CALIBRATE_COUNT = 256  # fewer texts take less time than choosing a precision for them
 STATIC_BATCH_TOKENS = 500_000  # a static model pads nothing

@@ -14,8 +14,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from repolake.errors import UnknownNameError
-from repolake.lake import EVALUATION_SCHEMA, Lake, write_shard
+from repolake.lake import Lake
 from repolake.records import Chunker, SearchMode
+from repolake.shards import EVALUATION_SCHEMA, write_shard
 from repolake.significance import Interval, PairedDifference, mean_interval, paired_difference
 
 

@@ -10,8 +10,9 @@ from typing import TypeVar
 from repolake.chunk import chunk
 from repolake.embed import embed
 from repolake.errors import ShrinkError, SourceError, UsageError
-from repolake.lake import Lake, Manifest
+from repolake.lake import Lake
 from repolake.load import load
+from repolake.manifest import Manifest
 from repolake.model_identity import ModelIdentity
 from repolake.progress import Progress
 from repolake.records import (

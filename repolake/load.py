@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -10,10 +11,13 @@ from typing import Any
 import pyarrow as pa
 
 from repolake import database
-from repolake.lake import CHUNK_SCHEMA, EVALUATION_SCHEMA, TIMESTAMP, Lake, Manifest, embedding_schema
+from repolake.errors import PublishError
+from repolake.lake import Lake
+from repolake.manifest import Manifest
 from repolake.progress import Progress
 from repolake.records import LoadReport, Stage
 from repolake.settings import Settings
+from repolake.shards import CHUNK_SCHEMA, EVALUATION_SCHEMA, TIMESTAMP, embedding_schema
 
 BATCH_CHUNKS = 50_000
 
@@ -27,6 +31,7 @@ def load(manifest: Manifest, *, lake: Lake, settings: Settings, progress: Progre
     started = time.monotonic()
     path = lake.data_dir / f"index-{manifest.run_id}.duckdb"
     dimension = int(manifest.model["dimension"])
+    _check_room(lake)
     database.discard(path)
     with database.build(
         path, dimension, memory_limit=settings.load_memory, threads=settings.threads
@@ -34,6 +39,7 @@ def load(manifest: Manifest, *, lake: Lake, settings: Settings, progress: Progre
         _fill(builder, manifest, lake, progress)
         chunk_count = builder.value("queries/current_chunk_count")
         embedding_count = builder.value("queries/embedding_count")
+    _check(path)
     database.publish(lake.data_dir, path)
     return LoadReport(
         database=path.name,
@@ -42,6 +48,21 @@ def load(manifest: Manifest, *, lake: Lake, settings: Settings, progress: Progre
         size_bytes=path.stat().st_size,
         seconds=time.monotonic() - started,
     )
+
+
+def _check(path: Path) -> None:
+    for name, rows in database.check(path).items():
+        database.discard(path)
+        raise PublishError(name, f"for example {rows[0]}")
+
+
+def _check_room(lake: Lake) -> None:
+    """Refuse to start where the new file and its spill may not fit: twice the published file is free."""
+    published = database.published_path(lake.data_dir)
+    needed = 2 * published.stat().st_size if published else 0
+    free = shutil.disk_usage(lake.data_dir).free
+    if free < needed:
+        raise PublishError("free space", f"{free:,} bytes are free, {needed:,} may be needed")
 
 
 def _fill(builder: database.Builder, manifest: Manifest, lake: Lake, progress: Progress) -> None:

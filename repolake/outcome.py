@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 
 from repolake.content import Content
-from repolake.lake import StageCount
+from repolake.manifest import StageCount
 from repolake.records import (
     WHOLE_REPOSITORY,
     ChunkReport,

@@ -22,8 +22,9 @@ from repolake.groups import (
     groups_of,
     load_all,
 )
-from repolake.lake import Lake, Manifest, new_run_id
+from repolake.lake import Lake
 from repolake.load import load
+from repolake.manifest import Manifest, new_run_id
 from repolake.model_identity import ModelIdentity, model_from_settings
 from repolake.outcome import Outcome
 from repolake.progress import Progress, SilentProgress

@@ -51,29 +51,34 @@ class Session:
         self.connection = connection
         self.path = path
         self._timeout_seconds = timeout_seconds
-        self._lock = threading.Lock()
 
     def close(self) -> None:
         """Close the connection."""
         self.connection.close()
 
     def register_embed(self, embed_query: Callable[[str], Sequence[float]], dimension: int) -> None:
-        """Give SQL `embed(text)` and `search(query)`, then lock the settings."""
-        self.connection.create_function(
-            "embed",
-            lambda text: [float(value) for value in embed_query(text)],  # DuckDB takes no numpy scalars
-            [VARCHAR],
-            duckdb.array_type(FLOAT, dimension),
-        )
+        """Give SQL `embed(text)` and `search(query)`, then lock the settings.
+
+        Sessions of one process on one file share functions and settings in DuckDB: the first one's stay,
+        which is right, since a file's vectors are of one model.
+        """
+        is_locked = self.connection.execute(sql_files.read("session/is_locked")).fetchone()
+        if is_locked == (False,):
+            self.connection.create_function(
+                "embed",
+                lambda text: [float(value) for value in embed_query(text)],  # DuckDB takes no numpy scalars
+                [VARCHAR],
+                duckdb.array_type(FLOAT, dimension),
+            )
+            self.connection.execute(sql_files.read("session/lock"))
         self._prepare(self.connection)
-        self.connection.execute(sql_files.read("session/lock"))
 
     def rows(self, name: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
         """Return all rows of one query of `sql/`.
 
         Raises QueryTimeoutError when it takes too long, DatabaseError when DuckDB fails.
         """
-        with self._limited(self.connection.cursor()) as connection:
+        with self._limited() as connection:
             return connection.execute(sql_files.read(name), parameters).fetchall()
 
     def sql(self, text: str, parameters: dict[str, Any] | Sequence[Any] | None) -> pa.Table:
@@ -81,7 +86,7 @@ class Session:
 
         Raises QueryError when DuckDB refuses the statement, QueryTimeoutError, DatabaseError.
         """
-        with self._limited(self.connection.cursor()) as connection:
+        with self._limited() as connection:
             self._prepare(connection)
             try:
                 return connection.execute(text, parameters).to_arrow_table()
@@ -93,7 +98,11 @@ class Session:
         connection.execute(sql_files.read("session/search"))
 
     @contextmanager
-    def _limited(self, connection: Connection) -> Iterator[Connection]:
+    def _limited(self) -> Iterator[Connection]:
+        try:
+            connection = self.connection.cursor()
+        except duckdb.Error as error:
+            raise DatabaseError(str(self.path), str(error)) from error
         is_late = threading.Event()
 
         def interrupt() -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from repolake import pipeline
 from repolake.errors import IndexMissingError
-from repolake.lake import Lake, Manifest
+from repolake.lake import Lake
+from repolake.manifest import Manifest
 from repolake.progress import Progress
 from repolake.records import Chunker, RepositorySpec
 from repolake.settings import Settings

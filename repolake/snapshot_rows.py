@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 from repolake.decisions import Decision
 from repolake.git_history import LastCommit
 from repolake.inspection import Inspected
-from repolake.lake import SNAPSHOT_SCHEMA, is_sound_shard
 from repolake.records import Failure, Kind, Stage
+from repolake.shards import SNAPSHOT_SCHEMA, is_sound_shard
 from repolake.skip_rules import SkipReason
 
 _BATCH_ROWS = 8192

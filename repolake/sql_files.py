@@ -18,3 +18,8 @@ def folder() -> Path:
 def read(name: str) -> str:
     """Return one file's statement, such as `queries/missing_texts`."""
     return (folder() / f"{name}.sql").read_text(encoding="utf-8")
+
+
+def names(kind: str) -> list[str]:
+    """Return the names of all files of one kind, such as `checks`, in order."""
+    return sorted(path.stem for path in (folder() / kind).glob("*.sql"))

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from repolake import database
 from repolake.errors import IndexMissingError
-from repolake.lake import Lake, Manifest
+from repolake.lake import Lake
+from repolake.manifest import Manifest
 from repolake.records import Failure, Stage
 
 SHOWN_RUNS = 5

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from repolake.lake import CHUNK_SCHEMA, SNAPSHOT_SCHEMA, Lake, Manifest, ShardWriter, embedding_schema
-from repolake.records import Failure, Repository, Snapshot
+from repolake.lake import Lake
+from repolake.manifest import Manifest
+from repolake.records import Failure, Repository, Snapshot, Stage
+from repolake.shards import CHUNK_SCHEMA, SNAPSHOT_SCHEMA, ShardWriter, embedding_schema
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 FINGERPRINT = "c0ffee"
@@ -100,6 +102,8 @@ class LakeBuilder:
         self.lake.write_snapshot(snapshot_id, pa.Table.from_pylist(rows, SNAPSHOT_SCHEMA))
         for file in files:
             self._add_file(file)
+            if any(piece.vector is None for piece in file.pieces):
+                self.failures.append(Failure(repository, file.path, Stage.EMBED, "no vector", file.blob))
         return snapshot_id
 
     def _add_file(self, file: File) -> None:

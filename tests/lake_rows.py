@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from repolake.lake import CHUNK_SCHEMA, SNAPSHOT_SCHEMA, Lake, ShardWriter
+from repolake.lake import Lake
 from repolake.records import Snapshot
+from repolake.shards import CHUNK_SCHEMA, SNAPSHOT_SCHEMA, ShardWriter
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 FINGERPRINT = "f00d"

@@ -21,9 +21,10 @@ from chunk_samples import TOKENIZER_FILE
 
 from repolake.chunk import chunk, chunking_fingerprint
 from repolake.errors import SettingsError
-from repolake.lake import CHUNK_SCHEMA, SNAPSHOT_SCHEMA, Lake
+from repolake.lake import Lake
 from repolake.records import Chunker, ChunkReport, Snapshot, Source, SourceMode, Stage
 from repolake.settings import load_settings
+from repolake.shards import CHUNK_SCHEMA, SNAPSHOT_SCHEMA
 
 FINGERPRINT = "f" * 12
 

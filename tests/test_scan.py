@@ -10,11 +10,12 @@ import pytest
 from made_repositories import commit, git, make_repository, put, scanned
 
 from repolake.errors import UnknownNameError
-from repolake.lake import SNAPSHOT_SCHEMA, Lake
+from repolake.lake import Lake
 from repolake.path_names import path_bytes, path_text
 from repolake.plan import plan
 from repolake.records import RepositorySpec
 from repolake.settings import load_settings
+from repolake.shards import SNAPSHOT_SCHEMA
 
 KINDS_OF_CONTENT: dict[str, str | bytes] = {
     "src/app.py": "def f():\n    return 1\n",

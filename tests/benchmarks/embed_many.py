@@ -21,11 +21,12 @@ import pyarrow.parquet as pq
 from real_chunks import chunk_folder
 
 from repolake.embed import embed
-from repolake.lake import CHUNK_SCHEMA, Lake, ShardWriter
+from repolake.lake import Lake
 from repolake.model_identity import resolve_model
 from repolake.progress import SilentProgress
 from repolake.records import Snapshot, Stage
 from repolake.settings import Settings
+from repolake.shards import CHUNK_SCHEMA, ShardWriter
 
 PAGE_BYTES = 4096
 

@@ -25,12 +25,14 @@ import numpy as np
 import pyarrow as pa
 
 from repolake import database
-from repolake.lake import CHUNK_SCHEMA, SNAPSHOT_SCHEMA, Lake, Manifest, ShardWriter, embedding_schema
+from repolake.lake import Lake
 from repolake.load import load
+from repolake.manifest import Manifest
 from repolake.progress import SilentProgress
 from repolake.records import Repository, Snapshot
 from repolake.search import open_index
 from repolake.settings import Settings
+from repolake.shards import CHUNK_SCHEMA, SNAPSHOT_SCHEMA, ShardWriter, embedding_schema
 
 DIMENSION = 384
 QUERIES = (
