@@ -29,6 +29,8 @@ class Grammar:
     # statements and directives that may hold definitions
     blocks: frozenset[str] = frozenset()
     comments: frozenset[str] = frozenset({"comment"})
+    # how a comment line starts, where the parser looks over a whole run of them again from each of its lines
+    costly_comment: str | None = None
     # siblings before a definition that belong to it, as comments do
     attached: frozenset[str] = frozenset()
     # node type → paths to a name and to a value, a definition if the value is of `function_values`

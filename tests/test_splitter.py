@@ -295,3 +295,10 @@ def test_the_budget_holds_for_a_tokenizer_that_does_not_add_up(tmp_path: Path) -
         own = data[chunk.start_byte : chunk.end_byte].decode()
         embedded = embedded_text(chunk, own, "splitter.py")
         assert len(made.encode(embedded)) + 2 <= chunk.token_count <= 128
+
+
+def test_a_long_run_of_comments_below_a_function_is_kept_line_by_line() -> None:
+    text = "def before():\n    return 1\n" + "# why this is so\n" * 3000 + "def after():\n    return 2\n"
+    assert not +broken_laws(text, "python", 256)
+    assert {("before", "function"), ("after", "function")} <= set(symbols(text))
+    assert sum(own.count("# why this is so") for _, own in cut(text)) == 3000
