@@ -8,10 +8,9 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
-import pyarrow as pa
 
 from repolake import sql_files
 from repolake.errors import (
@@ -22,8 +21,11 @@ from repolake.errors import (
     UnknownNameError,
 )
 
+if TYPE_CHECKING:
+    import pyarrow as pa  # half a second, and a search needs none of it
+
 # Raise it when tables, views or macros change: another version is rebuilt from the lake, never migrated.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 PUBLISHED_NAME = "index.duckdb"
 LAKE_MEMORY = "1GB"
 CHECK_ROWS = 5  # that an error message names
@@ -61,12 +63,14 @@ MACROS = (
     "line_url",
     "file_stem",
     "named_symbols",
+    "query_words",
     "searchable_chunks",
     "text_hits",
     "vector_hits",
+    "shown_chunks",
     "named_definitions",
 )
-VIEWS = ("code", "inventory", "chunk_places", "skip_summary", "repository_summary", "largest_files")
+VIEWS = ("code", "inventory", "skip_summary", "repository_summary", "largest_files")
 PUBLIC_MACROS = ("search_text", "search_vector", "search_hybrid", "similar_chunks", "grep")
 
 

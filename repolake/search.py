@@ -6,9 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, Self
 
 from repolake.embedder import Embedder, load_embedder
 from repolake.errors import ModelError, ModelMismatchError, QueryError, UnknownNameError
@@ -16,6 +14,9 @@ from repolake.model_identity import ModelIdentity, resolve_model
 from repolake.records import Kind, SearchHit, SearchMode
 from repolake.session import Connection, Session, open_session
 from repolake.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FILTERS = ("repository", "ref", "language", "kind", "path", "path_glob", "symbol")
 MAX_K = 10_000

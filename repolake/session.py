@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
-import pyarrow as pa
 from duckdb.sqltypes import FLOAT, VARCHAR
 
 from repolake import database, sql_files
@@ -17,6 +16,9 @@ from repolake.errors import DatabaseError, QueryError, QueryTimeoutError
 from repolake.foreign_sql import check_statements
 from repolake.settings import Settings
 from repolake.time_limit import TimeLimit, pausing
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # half a second, and a search needs none of it
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -97,6 +99,8 @@ class Session:
 
     def _table(self, reader: pa.RecordBatchReader) -> pa.Table:
         """Collect a result; Arrow's memory is none that DuckDB limits."""
+        import pyarrow as pa
+
         batches, size = [], 0
         for batch in reader:
             size += batch.nbytes
