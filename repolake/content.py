@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -86,6 +86,10 @@ class Content:
         for spec, report in reports:
             content = _with_repository(content, spec, report.repository)
         return content
+
+    def with_snapshots_of(self, is_held: Callable[[str], bool]) -> Content:
+        """Return the content without the snapshots whose id is not held; a repository may have none left."""
+        return replace(self, snapshots=tuple(s for s in self.snapshots if is_held(s.snapshot_id)))
 
     def with_failures(self, failures: Iterable[Failure]) -> Content:
         """Return the content with more failures, each named once."""

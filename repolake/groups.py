@@ -9,7 +9,8 @@ from typing import TypeVar
 
 from repolake.chunk import chunk
 from repolake.embed import embed
-from repolake.errors import ShrinkError, SourceError, UsageError
+from repolake.damage import set_aside_damaged
+from repolake.errors import LakeReadError, ShrinkError, SourceError, UsageError
 from repolake.lake import Lake
 from repolake.load import load
 from repolake.manifest import Manifest
@@ -150,5 +151,11 @@ def embed_group(snapshots: tuple[Snapshot, ...], context: Context) -> tuple[Embe
 
 
 def load_all(manifest: Manifest, context: Context) -> LoadReport:
-    """Build and publish the database of everything that the manifest names."""
+    """Verify the shards, then build and publish the database of everything that the manifest names.
+
+    Raises LakeReadError when a shard is damaged; it has been set aside.
+    """
+    damaged = set_aside_damaged(context.lake, manifest, is_thorough=True)
+    if damaged:
+        raise LakeReadError(damaged, "damaged; set aside")
     return load(manifest, lake=context.lake, settings=context.settings, progress=context.progress)

@@ -12,8 +12,9 @@ from pathlib import Path
 from repolake import __version__, database
 from repolake.chunk import chunking_fingerprint
 from repolake.content import Content
-from repolake.errors import IndexMissingError, ModelError, RepolakeError, UsageError
-from repolake.executor import Call, Executor, LocalExecutor
+from repolake.damage import find_lost_shards, set_aside_damaged
+from repolake.errors import DatabaseError, IndexMissingError, LakeReadError, ModelError, UsageError
+from repolake.executor import Executor, LocalExecutor
 from repolake.groups import (
     Chunking,
     Context,
@@ -23,11 +24,11 @@ from repolake.groups import (
     load_all,
 )
 from repolake.lake import Lake
-from repolake.load import load
 from repolake.manifest import Manifest, new_run_id
 from repolake.model_identity import ModelIdentity, model_from_settings
 from repolake.outcome import Outcome
 from repolake.progress import Progress, SilentProgress
+from repolake.publishing import finished, publish, publish_content, with_content
 from repolake.records import (
     WHOLE_REPOSITORY,
     Chunker,
@@ -85,23 +86,10 @@ def remove(
         previous = lake.latest_manifest()
         if previous is None:
             raise IndexMissingError(str(settings.data_dir))
-        now = datetime.now(UTC)
-        manifest = replace(
-            _with_content(previous, Content.of(previous).without(name)),
-            run_id=new_run_id(now),
-            sequence=previous.sequence + 1,
-            started_at=now,
-            finished_at=None,
-            state="running",
-            stages=(),
-            database=None,
+        content = Content.of(previous).without(name)
+        return publish_content(
+            previous, content, lake=lake, settings=settings, progress=progress or SilentProgress()
         )
-        load_call = LocalExecutor().submit(
-            load, manifest, lake=lake, settings=settings, progress=progress or SilentProgress()
-        )
-        loaded = _publish(manifest, lake, load_call)
-        lake.write_manifest(_finished(manifest, loaded.database))
-        return loaded
 
 
 @dataclass
@@ -117,6 +105,7 @@ class _Run:
     forgotten: set[str] = field(default_factory=set)
     outcome: Outcome = field(default_factory=Outcome)
     seconds: dict[Stage, float] = field(default_factory=dict)
+    damaged: set[str] = field(default_factory=set)  # shards that were damaged or gone, by path below the lake
 
     @classmethod
     def begin(
@@ -132,7 +121,7 @@ class _Run:
         model = model_from_settings(settings)
         context = Context(
             lake=lake,
-            run_id=new_run_id(now),
+            run_id=new_run_id(now, previous.run_id if previous else None),
             settings=settings,
             chunking=_chunking(model, settings, chunker or Chunker.AST),
             model=model,
@@ -142,7 +131,24 @@ class _Run:
         return cls(context, now, started, previous, Content.of(previous))
 
     def index(self, specs: Sequence[RepositorySpec], is_whole_list: bool) -> RunReport:
-        """Run the four stages."""
+        """Run the four stages; once more if the lake turns out to be damaged, to make again what is lost."""
+        lake = self.context.lake
+        if self.previous is not None:
+            lost = find_lost_shards(lake, self.previous)
+            self.damaged = {*lost, *set_aside_damaged(lake, self.previous, is_thorough=False)}
+        try:
+            return self._index(specs, is_whole_list)
+        except (DatabaseError, LakeReadError) as error:
+            found = set_aside_damaged(lake, self._manifest(Content()), is_thorough=True)
+            if isinstance(error, LakeReadError):
+                found += tuple(path.removeprefix(f"{lake.root}/") for path in error.paths)
+            if not found:
+                raise
+        self.damaged.update(found)
+        self.outcome, self.forgotten = Outcome(), set()
+        return self._index(specs, is_whole_list)
+
+    def _index(self, specs: Sequence[RepositorySpec], is_whole_list: bool) -> RunReport:
         wanted = tuple(dict.fromkeys(specs)) or self.before.specs
         if not wanted:
             raise UsageError("nothing to index", "name a PATH or URL")
@@ -153,7 +159,7 @@ class _Run:
                 raise failed[0].error
             if is_whole_list:
                 self._forget_unlisted()
-            if self._is_chunking_new:
+            if self._is_chunking_new or self.damaged:
                 self._scan_the_others()
         missing = [(spec, report) for spec, report in self.outcome.scans if self._is_work_left(report)]
         if missing or self._is_model_new:
@@ -188,7 +194,7 @@ class _Run:
         )
 
     def _scan_the_others(self) -> None:
-        """Scan what was not asked for, too: a database holds chunks of one chunking only."""
+        """Scan what was not asked for, too: a database holds chunks of one chunking, and no gaps."""
         done = {(report.snapshot.repository, report.snapshot.ref) for _, report in self.outcome.scans}
         others = []
         for repository in self.before.repositories:
@@ -200,7 +206,7 @@ class _Run:
             if refs:
                 others.append(spec if spec.worktree else replace(spec, refs=refs))
         self._scan(others)
-        for failure in self.outcome.failed:
+        for failure in self.outcome.failed if self._is_chunking_new else ():
             if self._known(failure.spec) is not None:
                 raise UsageError(
                     f"another model or chunking needs every repository again, but {failure.error}",
@@ -224,6 +230,7 @@ class _Run:
         return (
             not report.is_unchanged
             or self._is_chunking_new
+            or bool(self.damaged)
             or not self.before.holds(report.snapshot.snapshot_id)
             or self.before.has_failures(report.snapshot.repository)
         )
@@ -255,7 +262,10 @@ class _Run:
             before = before.without(name)
         if self._is_chunking_new:  # older snapshots have no chunks under the new fingerprint
             before = replace(before, snapshots=())
-        return before.with_reports(self.outcome.scans, self.context.settings.snapshots_per_ref)
+        content = before.with_reports(self.outcome.scans, self.context.settings.snapshots_per_ref)
+        if self.damaged:  # an older snapshot, or one of a repository that is gone, cannot be made again
+            content = content.with_snapshots_of(self.context.lake.holds_snapshot)
+        return content
 
     def publish(self, content: Content) -> RunReport:
         """Write the manifest, build and publish the database of its content, unless it is published."""
@@ -268,10 +278,10 @@ class _Run:
                 name = str(self.previous.database)
             else:
                 call = self.executor.submit(load_all, manifest, self.context)
-                self.outcome.loaded = _publish(manifest, self.context.lake, call)
+                self.outcome.loaded = publish(manifest, self.context.lake, call)
                 name = self.outcome.loaded.database
-        finished = _finished(manifest, name, has_failed=bool(self.outcome.failed))
-        self.context.lake.write_manifest(replace(finished, stages=self.outcome.stage_counts()))
+        ended = finished(manifest, self.context.lake, name, has_failed=bool(self.outcome.failed))
+        self.context.lake.write_manifest(replace(ended, stages=self.outcome.stage_counts()))
         return self._report(found, self.context.lake.data_dir / name, is_unchanged)
 
     def _is_published(self, content: Content) -> bool:
@@ -322,7 +332,7 @@ class _Run:
             snapshots=(),
             stages=self.outcome.stage_counts(),
         )
-        return _with_content(manifest, content)
+        return with_content(manifest, content)
 
     # reports
 
@@ -339,39 +349,20 @@ class _Run:
             new_failures=tuple(
                 f for f in found if f.path == WHOLE_REPOSITORY or (f.repository, f.path) not in old
             ),
-            notes=self.outcome.notes(),
+            notes=self._notes(),
         )
+
+    def _notes(self) -> tuple[str, ...]:
+        if not self.damaged:
+            return self.outcome.notes()
+        note = f"damaged or missing in the lake, and made again where possible: {', '.join(sorted(self.damaged))}"
+        return (note, *self.outcome.notes())
 
     @contextmanager
     def _timed(self, stage: Stage) -> Iterator[None]:
         started = time.monotonic()
         yield
         self.seconds[stage] = self.seconds.get(stage, 0.0) + time.monotonic() - started
-
-
-def _with_content(manifest: Manifest, content: Content) -> Manifest:
-    return replace(
-        manifest,
-        repositories=content.repositories,
-        specs=content.specs,
-        snapshots=content.snapshots,
-        failures=content.failures,
-    )
-
-
-def _publish(manifest: Manifest, lake: Lake, load_call: Call[LoadReport]) -> LoadReport:
-    """Make the manifest's content current, then publish its database; say so if that failed."""
-    lake.write_manifest(manifest)
-    try:
-        return load_call.result()
-    except RepolakeError:
-        lake.write_manifest(replace(manifest, state="failed", finished_at=datetime.now(UTC)))
-        raise
-
-
-def _finished(manifest: Manifest, published: str, *, has_failed: bool = False) -> Manifest:
-    state = "partial" if has_failed or manifest.failures else "complete"
-    return replace(manifest, state=state, finished_at=datetime.now(UTC), database=published)
 
 
 def _chunking(model: ModelIdentity, settings: Settings, chunker: Chunker) -> Chunking:

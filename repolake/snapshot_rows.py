@@ -16,7 +16,7 @@ from repolake.decisions import Decision
 from repolake.git_history import LastCommit
 from repolake.inspection import Inspected
 from repolake.records import Failure, Kind, Stage
-from repolake.shards import SNAPSHOT_SCHEMA, is_sound_shard
+from repolake.shards import SNAPSHOT_SCHEMA, is_sound_shard, read_shard
 from repolake.skip_rules import SkipReason
 
 _BATCH_ROWS = 8192
@@ -117,7 +117,7 @@ def previous_rows(shard: Path | None, basis: str) -> tuple[dict[tuple[str, str],
     """Return the decisions that still hold, and the paths of files that the last snapshot had."""
     if shard is None or not is_sound_shard(shard, SNAPSHOT_SCHEMA):
         return {}, []
-    table = pq.read_table(shard)
+    table = read_shard(shard)
     metadata = table.schema.metadata or {}
     rows = table.to_pylist()
     paths = [row["path"] for row in rows if row["skip_reason"] != SkipReason.IGNORED]
