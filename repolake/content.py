@@ -110,6 +110,12 @@ class Content:
             failures=tuple(known for known in self.failures if known.repository != name),
         )
 
+    def without_ref(self, name: str, ref: str) -> Content:
+        """Return the content without the snapshots of one ref of a repository."""
+        return replace(
+            self, snapshots=tuple(s for s in self.snapshots if (s.repository, s.ref) != (name, ref))
+        )
+
     def is_same(self, other: Content) -> bool:
         """Whether a database built from either answers alike: all but the times of indexing is equal."""
         return self._key() == other._key()

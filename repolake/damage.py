@@ -1,7 +1,7 @@
 """Finds what is damaged or gone in a lake, and sets aside what is damaged, so that a run makes it again.
 
-Two looks: sizes against the manifest and the footers of what it does not name (some milliseconds, by every run),
-and every page's checksum (before a database is built, and by gc).
+Two looks: sizes against the manifest and the footers of what it does not name (some milliseconds, by every
+run), and every page's checksum (before a database is built, and by gc).
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ def set_aside_damaged(lake: Lake, manifest: Manifest, *, is_thorough: bool) -> t
         for path in sorted(folder.glob("[!_.]*.parquet")):
             size = manifest.shards.get(_name(lake, path))
             is_trusted = not is_thorough and size is not None and _has_size(path, size)
-            if is_trusted or (is_sound_shard(path, schema) and not (is_thorough and not is_readable_shard(path))):
+            if is_trusted or (
+                is_sound_shard(path, schema) and not (is_thorough and not is_readable_shard(path))
+            ):
                 continue
             damaged.append(path)
     damaged.extend(path for path in lake.manifest_paths() if read_manifest(path) is None)

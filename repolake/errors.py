@@ -155,8 +155,8 @@ class LakeReadError(RepolakeError):
 
     def __str__(self) -> str:
         return (
-            f"cannot read {', '.join(self.paths)} ({self.reason}); run `repolake index` again: it sets damaged shards "
-            "aside and makes them again; the published index is untouched"
+            f"cannot read {', '.join(self.paths)} ({self.reason}); run `repolake index` again: it sets "
+            "damaged shards aside and makes them again; the published index is untouched"
         )
 
 

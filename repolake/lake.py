@@ -6,7 +6,7 @@
     lake/evaluations/<evaluation id>.parquet                 one row per variant, query and metric
     lake/runs/<run_id>.json                                  one manifest a run
     lake/quarantine/                                         shards that could not be read, set aside
-    lake/purged/<blob>                                       contents that never come back, one empty file each
+    lake/purged/<blob>                                       contents that must not come back, one file each
     mirrors/                                                 bare mirrors of repositories given by URL
 
 A shard is written under a name that starts with `_`, flushed to disk, then renamed: whatever bears a final

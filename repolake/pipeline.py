@@ -103,6 +103,7 @@ class _Run:
     before: Content
     executor: Executor = field(default_factory=LocalExecutor)
     forgotten: set[str] = field(default_factory=set)
+    forgotten_refs: set[tuple[str, str]] = field(default_factory=set)
     outcome: Outcome = field(default_factory=Outcome)
     seconds: dict[Stage, float] = field(default_factory=dict)
     damaged: set[str] = field(default_factory=set)  # shards that were damaged or gone, by path below the lake
@@ -145,7 +146,7 @@ class _Run:
             if not found:
                 raise
         self.damaged.update(found)
-        self.outcome, self.forgotten = Outcome(), set()
+        self.outcome, self.forgotten, self.forgotten_refs = Outcome(), set(), set()
         return self._index(specs, is_whole_list)
 
     def _index(self, specs: Sequence[RepositorySpec], is_whole_list: bool) -> RunReport:
@@ -153,7 +154,7 @@ class _Run:
         if not wanted:
             raise UsageError("nothing to index", "name a PATH or URL")
         with self._timed(Stage.SCAN):
-            self._scan(wanted)
+            self._scan(wanted, has_all_refs=not specs)
             failed = self.outcome.failed
             if not self.outcome.scans and not any(self._known(failure.spec) for failure in failed):
                 raise failed[0].error
@@ -173,8 +174,10 @@ class _Run:
 
     # scan
 
-    def _scan(self, specs: Sequence[RepositorySpec]) -> None:
-        scan_repositories(specs, self.before, self.outcome, self.context, self.executor)
+    def _scan(self, specs: Sequence[RepositorySpec], *, has_all_refs: bool = False) -> None:
+        scan_repositories(
+            specs, self.before, self.outcome, self.context, self.executor, has_all_refs=has_all_refs
+        )
 
     def _known(self, spec: RepositorySpec) -> Repository | None:
         return self.before.repository_at(spec.location, spec.name)
@@ -185,6 +188,17 @@ class _Run:
             known.repository for f in self.outcome.failed if (known := self._known(f.spec)) is not None
         }
         self.forgotten = {known.repository for known in self.before.repositories} - listed
+        asked = {(report.snapshot.repository, report.snapshot.ref) for _, report in self.outcome.scans}
+        read = {name for name, _ in asked}
+        asked |= {
+            (known.repository, f.ref or known.default_ref)
+            for f in self.outcome.failed
+            if (known := self._known(f.spec)) is not None
+        }
+        # Of a repository of which nothing could be read, all stays.
+        self.forgotten_refs = {
+            (s.repository, s.ref) for s in self.before.snapshots if s.is_current and s.repository in read
+        } - asked
 
     @property
     def _is_chunking_new(self) -> bool:
@@ -196,12 +210,14 @@ class _Run:
     def _scan_the_others(self) -> None:
         """Scan what was not asked for, too: a database holds chunks of one chunking, and no gaps."""
         done = {(report.snapshot.repository, report.snapshot.ref) for _, report in self.outcome.scans}
+        done.update(self.outcome.gone_refs)
         others = []
         for repository in self.before.repositories:
             name = repository.repository
             if name in self.forgotten:
                 continue
             refs = tuple(ref for ref in self.before.current_refs(name) if (name, ref) not in done)
+            refs = tuple(ref for ref in refs if (name, ref) not in self.forgotten_refs)
             spec = self.before.spec(name)
             if refs:
                 others.append(spec if spec.worktree else replace(spec, refs=refs))
@@ -260,9 +276,13 @@ class _Run:
         before = self.before
         for name in self.forgotten:
             before = before.without(name)
+        for name, ref in (*self.outcome.gone_refs, *self.forgotten_refs):
+            before = before.without_ref(name, ref)
         if self._is_chunking_new:  # older snapshots have no chunks under the new fingerprint
             before = replace(before, snapshots=())
-        content = before.with_reports(self.outcome.scans, self.context.settings.snapshots_per_ref)
+        content = before.with_reports(
+            self.outcome.scans_to_remember(), self.context.settings.snapshots_per_ref
+        )
         if self.damaged:  # an older snapshot, or one of a repository that is gone, cannot be made again
             content = content.with_snapshots_of(self.context.lake.holds_snapshot)
         return content
@@ -355,8 +375,8 @@ class _Run:
     def _notes(self) -> tuple[str, ...]:
         if not self.damaged:
             return self.outcome.notes()
-        note = f"damaged or missing in the lake, and made again where possible: {', '.join(sorted(self.damaged))}"
-        return (note, *self.outcome.notes())
+        names = ", ".join(sorted(self.damaged))
+        return (f"damaged or gone in the lake, made again where possible: {names}", *self.outcome.notes())
 
     @contextmanager
     def _timed(self, stage: Stage) -> Iterator[None]:
