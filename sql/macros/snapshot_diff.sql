@@ -6,10 +6,12 @@ with
 asked as (
     select
         'from' as side,
+        repository as wanted,
         from_commit as commit_start,
     union all
     select
         'to' as side,
+        repository as wanted,
         to_commit as commit_start,
 ),
 
@@ -19,8 +21,8 @@ sides as (
         case
             when count(s.snapshot_id) = 0
             then error(
-                'no retained snapshot of ' || coalesce(repository, 'null') || ' at ' || coalesce(asked.commit_start, 'null')
-                || '; the table snapshots names them'
+                'no retained snapshot of ' || coalesce(asked.wanted, 'null') || ' at '
+                || coalesce(asked.commit_start, 'null') || '; the table snapshots names them'
             )
             when count(distinct s.commit) > 1
             then error(asked.commit_start || ' begins several commits; give more of it')
@@ -28,9 +30,9 @@ sides as (
         end as snapshot_id,
     from asked
     left join main.snapshots as s
-        on s.repository = snapshot_diff.repository
+        on s.repository = asked.wanted
         and starts_with(s.commit, asked.commit_start)
-    group by asked.side, asked.commit_start
+    group by asked.side, asked.wanted, asked.commit_start
 ),
 
 places as (
@@ -83,3 +85,4 @@ full join added
     and added.symbol = removed.symbol
     and added.occurrence = removed.occurrence
 order by path, coalesce(to_start_line, from_start_line), symbol, change;
+comment on macro table main.snapshot_diff is 'Chunks added, removed or changed between two retained snapshots of a repository.';
