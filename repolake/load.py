@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from repolake import database
-from repolake.errors import PublishError
+from repolake.errors import PublishError, RepolakeError
 from repolake.lake import Lake
 from repolake.manifest import Manifest
 from repolake.progress import Progress
@@ -39,8 +39,12 @@ def load(manifest: Manifest, *, lake: Lake, settings: Settings, progress: Progre
         _fill(builder, manifest, lake, progress)
         chunk_count = builder.value("queries/current_chunk_count")
         embedding_count = builder.value("queries/embedding_count")
-    _check(path)
-    database.publish(lake.data_dir, path)
+    try:
+        _check(path)
+        database.publish(lake.data_dir, path)
+    except RepolakeError:
+        database.discard(path)
+        raise
     return LoadReport(
         database=path.name,
         chunk_count=chunk_count,
@@ -52,7 +56,6 @@ def load(manifest: Manifest, *, lake: Lake, settings: Settings, progress: Progre
 
 def _check(path: Path) -> None:
     for name, rows in database.check(path).items():
-        database.discard(path)
         raise PublishError(name, f"for example {rows[0]}")
 
 

@@ -18,7 +18,7 @@ from repolake.settings import Settings, known_names
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PUBLIC_MACROS = ("search_text", "search_vector", "search_hybrid", "search", "embed")
+PUBLIC_MACROS = ("search_text", "search_vector", "search_hybrid", "snapshot_diff", "search", "embed")
 
 
 def test_every_command_and_option_is_in_the_readme_and_has_help():
