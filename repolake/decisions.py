@@ -125,7 +125,7 @@ class Decider:
         standing = Undecided(
             verdict is not None, attributes, Kind.DOCS if attributes.is_documentation else None
         )
-        rule = _attribute_rule(attributes) or rule_for_path(path)
+        rule = _ignore_rule(entry) or _attribute_rule(attributes) or rule_for_path(path)
         if rule is not None:
             if not _is_overruled(rule, standing):
                 return _skip(rule)
@@ -137,6 +137,10 @@ class Decider:
 
     def _too_large(self) -> Decision:
         return Decision(SkipReason.TOO_LARGE, f"over max_file_bytes {self._max_file_bytes}")
+
+
+def _ignore_rule(entry: Entry) -> Rule | None:
+    return Rule(SkipReason.IGNORED, entry.ignored_by) if entry.ignored_by is not None else None
 
 
 def _attribute_rule(attributes: Attributes) -> Rule | None:

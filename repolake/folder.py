@@ -201,7 +201,12 @@ def _entry(
     if not stat.S_ISREG(state.st_mode):
         what = _SPECIAL.get(stat.S_IFMT(state.st_mode), "special file")
         return Entry(name, skip_reason=SkipReason.SPECIAL_FILE, skip_rule=what)
-    return Entry(name, size_bytes=state.st_size)
+    return Entry(name, size_bytes=state.st_size, ignored_by=rule if _is_of_the_tree(rule) else None)
+
+
+def _is_of_the_tree(rule: str | None) -> bool:
+    """Whether a line is of a `.gitignore` in the tree, not of a file that this machine alone has."""
+    return rule is not None and not rule.startswith(("/", ".git/"))
 
 
 def _is_repository(folder: bytes) -> bool:
