@@ -25,10 +25,11 @@ from repolake.errors import SettingsError, SourceError
 from repolake.grammars import GRAMMARS
 from repolake.lake import Lake
 from repolake.progress import Progress, SilentProgress
+from repolake.reading import FileSource
 from repolake.records import Chunker, ChunkReport, Failure, Snapshot, Source, Stage
 from repolake.settings import Settings
 from repolake.shards import CHUNK_SCHEMA, ShardWriter
-from repolake.source import FileSource, open_source
+from repolake.source import open_source
 from repolake.splitter import SMALLEST_BUDGET
 from repolake.worker_pool import WorkerPool
 

@@ -12,11 +12,11 @@ from repolake.checkout import Checkout
 from repolake.decisions import Decider, Decision, Undecided
 from repolake.entries import Entry
 from repolake.errors import SourceError
-from repolake.folder import blob_id
 from repolake.ignore_patterns import IGNORE_FILE, IgnorePatterns, PathFilter
+from repolake.reading import FileSource, blob_id
 from repolake.records import RepositorySpec
 from repolake.settings import Settings
-from repolake.source import FileSource, open_source
+from repolake.source import open_source
 
 # What these modules say decides what is indexed: another text of them is another rules fingerprint.
 _RULE_MODULES = (
