@@ -159,7 +159,14 @@ def _open_folder(spec: RepositorySpec, ref: str | None, root: Path, previous: Sn
     if spec.worktree:
         raise UsageError(f"{root} is no git repository and has no work tree", "index it without --worktree")
     repository = _repository(repository_name(spec.name, None, root), str(root), None, FOLDER_REF)
-    return Checkout(repository, FOLDER_REF, SourceMode.FOLDER, root, None, None)
+    notes: tuple[str, ...] = ()
+    around = GitRepository.around(root)
+    if around is not None:
+        note = (
+            f"{root} lies in the git repository {around} and is read as a plain folder: the files on disk, "
+        )
+        notes = (f"{note}without the ignore files above it; name {around} to index the repository",)
+    return Checkout(repository, FOLDER_REF, SourceMode.FOLDER, root, None, None, notes)
 
 
 def _repository(name: str, location: str, remote: str | None, default_ref: str) -> Repository:

@@ -64,6 +64,15 @@ class GitRepository:
             is_sha256=algorithm == "sha256",
         )
 
+    @classmethod
+    def around(cls, folder: Path) -> str | None:
+        """Return the root of the work tree that a folder lies in, or None."""
+        try:
+            answer = run_git(["-C", str(folder), "rev-parse", "--show-toplevel"], str(folder))
+        except GitError:
+            return None
+        return answer.decode("utf-8", "surrogateescape").rstrip("\n") or None
+
     def git(self, *arguments: str, given: bytes | None = None) -> bytes:
         """Run one local git command on this repository and return its output."""
         return run_git([f"--git-dir={self.git_dir}", *arguments], self.location, given=given)

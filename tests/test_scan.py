@@ -301,3 +301,36 @@ def test_a_plan_names_the_ignored_folder_of_a_path(tmp_path: Path) -> None:
         report.why("src")
     with pytest.raises(UnknownNameError, match=r"has no path nowhere\.py"):
         report.why("nowhere.py")
+
+
+def test_a_folder_inside_a_repository_is_read_from_disk_and_a_note_names_the_repository(
+    tmp_path: Path,
+) -> None:
+    repository = make_repository(tmp_path / "r", {"app/a.py": "a = 1\n", "b.py": "b = 1\n"})
+    put(repository, {"app/new.py": "c = 1\n"})
+
+    inside = scanned(repository / "app", tmp_path / "lake")
+    put(tmp_path, {"plain/a.py": "a = 1\n"})
+    plain = scanned(tmp_path / "plain", tmp_path / "lake")
+
+    assert inside.indexed == {"a.py", "new.py"}
+    assert [str(repository) in note for note in inside.report.notes] == [True]
+    assert plain.report.notes == ()
+
+
+def test_an_encoding_that_only_attributes_tell_is_named_on_disk_and_not_needed_in_a_commit(
+    tmp_path: Path,
+) -> None:
+    repository = make_repository(
+        tmp_path / "r",
+        {
+            ".gitattributes": "wide.py working-tree-encoding=UTF-16LE\n",
+            "wide.py": "def wide():\n    return 1\n".encode("utf-16-le"),
+            "a.py": "a = 1\n",
+        },
+    )
+
+    assert "wide.py" in scanned(repository, tmp_path / "lake").indexed
+    on_disk = scanned(repository, tmp_path / "lake", worktree=True).rows["wide.py"]
+    assert on_disk["skip_reason"] == "undecodable"
+    assert on_disk["skip_rule"] == "working-tree-encoding UTF-16LE"
