@@ -9,7 +9,7 @@ the files of a shallow clone that were last changed before its boundary.
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -60,7 +60,7 @@ def adding_commits(
 
 def _changes(
     repository: GitRepository, commit: str, commit_limit: int, *options: str
-) -> Iterator[tuple[str, LastCommit, str]]:
+) -> Generator[tuple[str, LastCommit, str], None, None]:
     """Yield commit id, time with author, and path of each change, newest commit first.
 
     Commits at the boundary of a shallow clone are left out: git shows them as adding every file.

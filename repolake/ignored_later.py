@@ -60,8 +60,8 @@ def _ignoring_lines(repository: GitRepository, paths: Mapping[str, Sequence[str]
     for (commit, folder), blob in blobs.items():
         ignore_files[commit].append((folder, blob))
     groups: dict[tuple[tuple[str, str], ...], list[str]] = defaultdict(list)
-    for commit, files in ignore_files.items():
-        groups[tuple(files)] += safe[commit]
+    for commit, named in ignore_files.items():
+        groups[tuple(named)] += safe[commit]
     lines: dict[str, str] = {}
     with BlobReader(repository.location, repository.git_dir) as reader:
         for files, given in groups.items():
