@@ -78,9 +78,13 @@ def _check(
     for start in range(0, len(fields) - 1, step):
         values = fields[start + 2 : start + step : 3]
         if any(value not in _UNSAID for value in values):
-            flags = [_value(value) for value in values[: len(_LINGUIST)]]
-            encodings = [_encoding(value) for value in values[len(_LINGUIST) :]]
-            found[path_text(fields[start])] = Attributes(*flags, *encodings)
+            vendored, generated, documentation, *encodings = values
+            found[path_text(fields[start])] = Attributes(
+                _value(vendored),
+                _value(generated),
+                _value(documentation),
+                _encoding(encodings[0]) if encodings else None,
+            )
     return found
 
 
