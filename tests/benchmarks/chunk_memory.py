@@ -1,4 +1,4 @@
-"""Whether one process that cuts many files keeps its memory: the same files over and over, RSS after each round.
+"""Whether a process that cuts many files keeps its memory: the same files again, RSS after each round.
 
     python tests/benchmarks/chunk_memory.py [FOLDER] [--rounds 3]
 
@@ -45,8 +45,8 @@ def main() -> None:
                 size += len(data)
         seconds = time.process_time() - started
         print(
-            f"round {number}: {size / 1e6:.1f} MB, {chunks} chunks, {size / 1e6 / seconds:.2f} MB per CPU second,"
-            f" {resident_mebibytes():.0f} MiB",
+            f"round {number}: {size / 1e6:.1f} MB, {chunks} chunks,"
+            f" {size / 1e6 / seconds:.2f} MB per CPU second, {resident_mebibytes():.0f} MiB",
             flush=True,
         )
 
