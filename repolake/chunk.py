@@ -33,7 +33,7 @@ from repolake.source import open_source
 from repolake.splitter import SMALLEST_BUDGET
 from repolake.worker_pool import WorkerPool
 
-CHUNKER_VERSION = 1  # raise it with every change that moves a cut or changes a symbol
+CHUNKER_VERSION = 2  # raise it with every change that moves a cut or changes a symbol
 BYTES_PER_WORKER = 2 * 1024 * 1024  # a second worker pays for its start from about here
 NO_CHUNK_ORDINAL = -1
 

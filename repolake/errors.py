@@ -194,6 +194,20 @@ class FileUnreadableError(SourceError):
 
 
 @dataclass(eq=False)
+class WorkerStartError(RepolakeError):
+    """No worker process of a stage comes up: the installation is broken, or the machine is full."""
+
+    program: str
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"no worker process starts ({self.program}: {self.reason}); check the installation and the "
+            "memory that is left; the published index is untouched"
+        )
+
+
+@dataclass(eq=False)
 class ModelError(RepolakeError):
     """A model cannot be used."""
 
