@@ -125,6 +125,11 @@ class LakeFormatError(RepolakeError):
     supported: int
 
     def __str__(self) -> str:
+        if self.found < self.supported:
+            return (
+                f"{self.path} has format {self.found}, this repolake reads {self.supported}; "
+                "`repolake rebuild` makes it anew from the lake"
+            )
         return (
             f"{self.path} has format {self.found}, this repolake reads up to {self.supported}; "
             "upgrade repolake, or use another --data-dir"

@@ -12,8 +12,8 @@ from pathlib import Path
 from repolake import __version__, database
 from repolake.chunk import chunking_fingerprint
 from repolake.content import Content
-from repolake.errors import IndexMissingError, ModelError, RepolakeError, UsageError
-from repolake.executor import Call, Executor, LocalExecutor
+from repolake.errors import IndexMissingError, ModelError, UsageError
+from repolake.executor import Executor, LocalExecutor
 from repolake.groups import (
     Chunking,
     Context,
@@ -23,7 +23,6 @@ from repolake.groups import (
     load_all,
 )
 from repolake.lake import Lake
-from repolake.load import load
 from repolake.manifest import Manifest, new_run_id
 from repolake.model_identity import ModelIdentity, model_from_settings
 from repolake.outcome import Outcome
@@ -40,6 +39,7 @@ from repolake.records import (
     ScanReport,
     Stage,
 )
+from repolake.republish import finished, publish, publish_again
 from repolake.scanning import scan_repositories
 from repolake.settings import Settings
 from repolake.tokens import TokenCounter
@@ -85,23 +85,8 @@ def remove(
         previous = lake.latest_manifest()
         if previous is None:
             raise IndexMissingError(str(settings.data_dir))
-        now = datetime.now(UTC)
-        manifest = replace(
-            _with_content(previous, Content.of(previous).without(name)),
-            run_id=new_run_id(now),
-            sequence=previous.sequence + 1,
-            started_at=now,
-            finished_at=None,
-            state="running",
-            stages=(),
-            database=None,
-        )
-        load_call = LocalExecutor().submit(
-            load, manifest, lake=lake, settings=settings, progress=progress or SilentProgress()
-        )
-        loaded = _publish(manifest, lake, load_call)
-        lake.write_manifest(_finished(manifest, loaded.database))
-        return loaded
+        content = _with_content(previous, Content.of(previous).without(name))
+        return publish_again(content, lake, settings, progress or SilentProgress())
 
 
 @dataclass
@@ -268,10 +253,10 @@ class _Run:
                 name = str(self.previous.database)
             else:
                 call = self.executor.submit(load_all, manifest, self.context)
-                self.outcome.loaded = _publish(manifest, self.context.lake, call)
+                self.outcome.loaded = publish(manifest, self.context.lake, call)
                 name = self.outcome.loaded.database
-        finished = _finished(manifest, name, has_failed=bool(self.outcome.failed))
-        self.context.lake.write_manifest(replace(finished, stages=self.outcome.stage_counts()))
+        final = finished(manifest, name, has_failed=bool(self.outcome.failed))
+        self.context.lake.write_manifest(replace(final, stages=self.outcome.stage_counts()))
         return self._report(found, self.context.lake.data_dir / name, is_unchanged)
 
     def _is_published(self, content: Content) -> bool:
@@ -357,21 +342,6 @@ def _with_content(manifest: Manifest, content: Content) -> Manifest:
         snapshots=content.snapshots,
         failures=content.failures,
     )
-
-
-def _publish(manifest: Manifest, lake: Lake, load_call: Call[LoadReport]) -> LoadReport:
-    """Make the manifest's content current, then publish its database; say so if that failed."""
-    lake.write_manifest(manifest)
-    try:
-        return load_call.result()
-    except RepolakeError:
-        lake.write_manifest(replace(manifest, state="failed", finished_at=datetime.now(UTC)))
-        raise
-
-
-def _finished(manifest: Manifest, published: str, *, has_failed: bool = False) -> Manifest:
-    state = "partial" if has_failed or manifest.failures else "complete"
-    return replace(manifest, state=state, finished_at=datetime.now(UTC), database=published)
 
 
 def _chunking(model: ModelIdentity, settings: Settings, chunker: Chunker) -> Chunking:

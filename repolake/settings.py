@@ -106,6 +106,13 @@ class Settings(BaseSettings):
     nightly_cron: str = Field("0 2 * * *", description="When the nightly flow runs, as a cron line.")
     nightly_timezone: str = Field("UTC", description="Time zone of the cron line, such as `Europe/Berlin`.")
 
+    @property
+    def search_memory_bytes(self) -> int:
+        """`search_memory` as a number; units as DuckDB reads them."""
+        number = self.search_memory.rstrip("KMGTiB ")
+        unit = self.search_memory.removeprefix(number).strip()
+        return int(float(number) * (1024 if "i" in unit else 1000) ** (1 + "KMGT".index(unit[0])))
+
 
 def load_settings(**arguments: object) -> Settings:
     """Return the settings; an argument that is not None wins over the environment.
