@@ -11,12 +11,11 @@ from statistics import median
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from repolake.errors import UnknownNameError
 from repolake.lake import Lake
 from repolake.records import Chunker, SearchMode
-from repolake.shards import EVALUATION_SCHEMA, write_shard
+from repolake.shards import EVALUATION_SCHEMA, read_shard, write_shard
 from repolake.significance import Interval, PairedDifference, mean_interval, paired_difference
 
 
@@ -157,7 +156,7 @@ def write_evaluation(lake: Lake, evaluation: Evaluation) -> Path:
 def latest_evaluation(lake: Lake, queries: str) -> Evaluation | None:
     """Return the newest stored evaluation of the label file of that name, or None before the first."""
     for path in reversed(lake.shards(lake.evaluations_dir, EVALUATION_SCHEMA)):
-        if pq.read_table(path, columns=["queries"])["queries"][0].as_py() == queries:
+        if read_shard(path)["queries"][0].as_py() == queries:
             return _read(path)
     return None
 
@@ -176,7 +175,7 @@ def read_evaluation(lake: Lake, name: str) -> Evaluation:
 
 
 def _read(path: Path) -> Evaluation:
-    rows = pq.read_table(path).to_pylist()
+    rows = read_shard(path).to_pylist()
     by_variant: dict[Variant, dict[str, list[dict[str, Any]]]] = {}
     for row in rows:
         variant = Variant(

@@ -7,6 +7,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from repolake import __version__, database
+from repolake.content import Content
+from repolake.damage import shard_sizes
 from repolake.errors import IndexMissingError, RepolakeError
 from repolake.executor import Call, LocalExecutor
 from repolake.lake import Lake
@@ -17,8 +19,22 @@ from repolake.records import LoadReport
 from repolake.settings import Settings
 
 
+def with_content(manifest: Manifest, content: Content) -> Manifest:
+    """Return the manifest with this content."""
+    return replace(
+        manifest,
+        repositories=content.repositories,
+        specs=content.specs,
+        snapshots=content.snapshots,
+        failures=content.failures,
+    )
+
+
 def publish(manifest: Manifest, lake: Lake, load_call: Call[LoadReport]) -> LoadReport:
-    """Make the manifest's content current, then publish its database; say so if that failed."""
+    """Make the manifest's content current, then publish its database; say so if that failed.
+
+    Raises what the load raises; the published database then stays.
+    """
     lake.write_manifest(manifest)
     try:
         return load_call.result()
@@ -27,30 +43,40 @@ def publish(manifest: Manifest, lake: Lake, load_call: Call[LoadReport]) -> Load
         raise
 
 
-def finished(manifest: Manifest, published: str, *, has_failed: bool = False) -> Manifest:
-    """Return the manifest of a run that has published its database."""
-    state = "partial" if has_failed or manifest.failures else "complete"
-    return replace(manifest, state=state, finished_at=datetime.now(UTC), database=published)
+def finished(manifest: Manifest, lake: Lake, published: str, *, has_failed: bool = False) -> Manifest:
+    """Return the manifest of a run that ended, with the shards that its content rests on."""
+    return replace(
+        manifest,
+        state="partial" if has_failed or manifest.failures else "complete",
+        finished_at=datetime.now(UTC),
+        database=published,
+        shards=shard_sizes(lake, manifest),
+    )
 
 
-def publish_again(content: Manifest, lake: Lake, settings: Settings, progress: Progress) -> LoadReport:
-    """Publish the content of a manifest in a run of its own that scans, chunks and embeds nothing."""
+def publish_content(
+    previous: Manifest, content: Content, *, lake: Lake, settings: Settings, progress: Progress
+) -> LoadReport:
+    """Publish content that the lake holds already, as a run of its own after `previous`.
+
+    Raises LakeWriteError, PublishError, DatabaseError; the published database then stays as it was.
+    """
     now = datetime.now(UTC)
     manifest = replace(
-        content,
-        run_id=new_run_id(now),
-        sequence=content.sequence + 1,
+        with_content(previous, content),
+        run_id=new_run_id(now, previous.run_id),
+        sequence=previous.sequence + 1,
         started_at=now,
         finished_at=None,
         state="running",
         version=__version__,
-        config={**content.config, "schema_version": database.SCHEMA_VERSION},
+        config={**previous.config, "schema_version": database.SCHEMA_VERSION},
         stages=(),
         database=None,
     )
     call = LocalExecutor().submit(load, manifest, lake=lake, settings=settings, progress=progress)
     loaded = publish(manifest, lake, call)
-    lake.write_manifest(finished(manifest, loaded.database))
+    lake.write_manifest(finished(manifest, lake, loaded.database))
     return loaded
 
 
@@ -65,7 +91,10 @@ def rebuild(*, settings: Settings, wait_seconds: float = 0.0, progress: Progress
         previous = lake.latest_manifest()
         if previous is None:
             raise IndexMissingError(str(settings.data_dir))
-        return publish_again(previous, lake, settings, progress or SilentProgress())
+        content = Content.of(previous)
+        return publish_content(
+            previous, content, lake=lake, settings=settings, progress=progress or SilentProgress()
+        )
 
 
 def rollback(*, settings: Settings, wait_seconds: float = 0.0) -> Path:
