@@ -11,4 +11,4 @@ select
 from main.inventory
 where $repository is null or repository = $repository
 group by all
-order by file_count desc, all;
+order by file_count desc, repository, decision, kind, language, skip_reason, skip_rule;
