@@ -72,7 +72,7 @@ def read_chunk(index: Index, chunk_id: int, *, context_lines: int = 0, ref: str 
     )
     lines = _lines(pieces, first_line, last_line)
     context = FileLines(first_line, lines, max(line_count or 0, end_line))
-    return ChunkInFile(*columns, last_commit_at, last_author, context)
+    return ChunkInFile(*(*columns, last_commit_at, last_author, context))
 
 
 def _lines(pieces: list[tuple[int, int, int, int, str]], first_line: int, last_line: int) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ import signal
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 
 import uvicorn
 from fastapi import FastAPI
@@ -100,7 +101,7 @@ def serve(settings: Settings, host: str, port: int, *, on_start: Callable[[str],
         on_start(_address(listener))
         config = uvicorn.Config(
             app,
-            http=ImpatientProtocol,
+            http=partial(ImpatientProtocol, client_seconds=settings.serve_client_seconds),  # type: ignore[arg-type]
             ws="none",
             lifespan="on",
             log_config=None,

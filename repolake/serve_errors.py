@@ -19,7 +19,7 @@ from repolake.errors import (
     UnknownNameError,
     sentence,
 )
-from repolake.serve_limits import SLOW_CLIENT_SECONDS, BodyTooLargeError
+from repolake.serve_limits import BodyTooLargeError
 from repolake.serve_security import BODY_TOO_LARGE, refuse
 
 RETRY_SECONDS = {ServerBusyError: 1, IndexMissingError: 30}
@@ -83,8 +83,7 @@ async def _on_large_body(_: Request, __: Exception) -> Response:
 
 
 async def _on_slow_body(_: Request, __: Exception) -> Response:
-    limit = f"{SLOW_CLIENT_SECONDS:g} seconds"
-    return refuse(408, f"the body did not arrive within {limit}; send it again", {"connection": "close"})
+    return refuse(408, "the body did not arrive in time; send it again", {"connection": "close"})
 
 
 async def _on_disconnect(_: Request, __: Exception) -> Response:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import h11
 from starlette.requests import ClientDisconnect, Request
@@ -16,11 +16,10 @@ from repolake.errors import ServerBusyError
 Result = TypeVar("Result")
 
 MAX_BODY_BYTES = 64 * 1024
-SLOW_CLIENT_SECONDS = 15.0  # for a request to arrive whole, and for a response to be taken
 
 
 class BodyTooLargeError(Exception):
-    """A request's body has more than MAX_BODY_BYTES, or did not arrive in time."""
+    """A request's body has more than MAX_BODY_BYTES."""
 
 
 class Turns:
@@ -64,13 +63,13 @@ class Turns:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
-async def read_body(request: Request) -> bytes:
-    """Return the body of a request.
+async def read_body(request: Request, client_seconds: float) -> bytes:
+    """Return the body of a request, which may take `client_seconds` to arrive.
 
     Raises BodyTooLargeError when it exceeds MAX_BODY_BYTES, TimeoutError when it comes too slowly.
     """
     body = bytearray()
-    async with asyncio.timeout(SLOW_CLIENT_SECONDS):
+    async with asyncio.timeout(client_seconds):
         async for part in request.stream():
             body += part
             if len(body) > MAX_BODY_BYTES:
@@ -84,13 +83,16 @@ class ImpatientProtocol(H11Protocol):
     uvicorn itself waits for ever for the end of a request's headers.
     """
 
-    _arrival: asyncio.TimerHandle | None = None
-    _taking: asyncio.TimerHandle | None = None
+    def __init__(self, *, client_seconds: float, **arguments: Any) -> None:
+        super().__init__(**arguments)
+        self._client_seconds = client_seconds
+        self._arrival: asyncio.TimerHandle | None = None
+        self._taking: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the clock of the first request."""
         super().connection_made(transport)
-        self._arrival = self.loop.call_later(SLOW_CLIENT_SECONDS, self._drop)
+        self._arrival = self.loop.call_later(self._client_seconds, self._drop)
 
     def data_received(self, data: bytes) -> None:
         """Take bytes; the clock runs as long as a request has begun and its headers are not whole."""
@@ -98,14 +100,14 @@ class ImpatientProtocol(H11Protocol):
         is_answered = self.cycle is not None and self.cycle.response_complete
         if self.conn.their_state is h11.IDLE or is_answered:
             if self._arrival is None:
-                self._arrival = self.loop.call_later(SLOW_CLIENT_SECONDS, self._drop)
+                self._arrival = self.loop.call_later(self._client_seconds, self._drop)
         else:
             self._stop_clock()
 
     def pause_writing(self) -> None:
         """Start the clock of a response that the client does not take."""
         super().pause_writing()
-        self._taking = self._taking or self.loop.call_later(SLOW_CLIENT_SECONDS, self._drop)
+        self._taking = self._taking or self.loop.call_later(self._client_seconds, self._drop)
 
     def resume_writing(self) -> None:
         """Stop that clock: the client reads on."""
@@ -124,7 +126,7 @@ class ImpatientProtocol(H11Protocol):
     def timeout_keep_alive_handler(self) -> None:
         """Close an idle connection; cut it off if the end of a response is still not taken later."""
         super().timeout_keep_alive_handler()
-        self._arrival = self._arrival or self.loop.call_later(SLOW_CLIENT_SECONDS, self._drop)
+        self._arrival = self._arrival or self.loop.call_later(self._client_seconds, self._drop)
 
     def _stop_clock(self) -> None:
         if self._arrival is not None:

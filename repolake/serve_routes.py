@@ -139,7 +139,9 @@ def make_router(state: ServerState) -> APIRouter:
         if not state.settings.serve_sql:
             return refuse(404, "SQL over HTTP is off here; REPOLAKE_SERVE_SQL=true turns it on")
         try:
-            asked = answers.SqlRequest.model_validate_json(await read_body(request))
+            asked = answers.SqlRequest.model_validate_json(
+                await read_body(request, state.settings.serve_client_seconds)
+            )
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(str(part) for part in first["loc"]) or "the body"

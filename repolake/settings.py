@@ -135,6 +135,9 @@ class Settings(BaseSettings):
     serve_timeout_seconds: float = Field(
         10.0, gt=0, description="How long a request may wait for its turn, and how long its query may run."
     )
+    serve_client_seconds: float = Field(
+        15.0, gt=0, description="How long a client may take to send its request, or to take its answer."
+    )
     serve_concurrency: int = Field(
         0, ge=0, description="Searches that run at once; 0: one for each core this process may use."
     )

@@ -42,7 +42,7 @@ function grouped(entries, name, of) {
 /** Return the first rows, and one for all that are left. */
 function shortened(rows, count) {
   const rest = rows.slice(count);
-  return rest.length ? [...rows.slice(0, count), [`${rest.length} others`, sum(rest, (row) => row[1])]] : rows;
+  return rest.length ? [...rows.slice(0, count), [rest.length === 1 ? "1 other" : `${rest.length} others`, sum(rest, (row) => row[1])]] : rows;
 }
 
 function showTiles(status) {
