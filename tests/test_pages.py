@@ -310,11 +310,9 @@ def test_both_pages_fit_a_narrow_and_a_dark_screen(browser: playwright.Browser, 
     assert backs["light"] != backs["dark"]
 
 
-def test_a_page_asks_for_the_token_and_then_works(
-    browser: playwright.Browser, server: Server, tmp_path: Path
-):
+def test_a_page_asks_for_the_token_and_then_works(browser: playwright.Browser, server: Server):
     data_dir = Path(server.client.get("/status").json()["data_dir"])
-    with serving(data_dir, token="secret") as guarded:
+    with serving(data_dir, token="secret") as guarded:  # noqa: S106
         page = browser.new_page(base_url=guarded.address)
         page.goto("/?q=invoice")
         page.wait_for_selector("#unlock:not([hidden])")
