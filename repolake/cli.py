@@ -25,7 +25,7 @@ def main() -> NoReturn:
         signal.signal(number, _interrupt)
     warnings.showwarning = _show_warning  # type: ignore[assignment]  # only the message is shown
     try:
-        from repolake import evaluate_command as _  # noqa: F401  # registers itself
+        from repolake import evaluate_command, export_command  # noqa: F401  # register themselves
         from repolake.commands import app
 
         app(prog_name="repolake")
