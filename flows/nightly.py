@@ -10,30 +10,60 @@ from typing import Any
 
 from prefect import flow
 from prefect.client.schemas.objects import State
+from prefect.runtime import flow_run
 from prefect.schedules import Cron
+from prefect.states import Failed
+from prefect.utilities.timeout import timeout
 
-from flows.index import index_repositories
+from flows.alerts import ensure_alerts
+from flows.dead_runs import close_dead_runs
+from flows.index import TASK_RUNNER, run_pipeline
 from repolake.settings import load_settings
 
+DEPLOYMENT = "nightly"
+WAIT_SECONDS = 3600.0  # for a run by hand to end
 
-@flow(name="nightly", persist_result=False)
-def nightly(config: Path) -> State[Any]:
+
+def _run_name() -> str:
+    config = Path(str((flow_run.parameters or {}).get("config", "")))
+    return f"nightly {config.name} {flow_run.scheduled_start_time:%Y-%m-%d %H:%M}"
+
+
+@flow(name="nightly", flow_run_name=_run_name, task_runner=TASK_RUNNER, persist_result=False)
+def nightly(config: Path, wait_seconds: float = WAIT_SECONDS) -> State[Any]:
     """Make the lake equal to the list of repositories in `config`, and publish the index.
 
-    Ends like `index_repositories`: Completed, Partial or Failed.
+    Ends like `index_repositories`: Completed, Partial or Failed; also Failed, as `TimedOut`, after
+    `nightly_timeout_hours`: what was done until then is kept, and the next run goes on.
     """
-    return index_repositories(config=config, return_state=True)
+    hours = load_settings().nightly_timeout_hours
+    try:
+        with timeout(hours * 3600):
+            return run_pipeline(config=config, wait_seconds=wait_seconds)
+    except TimeoutError:
+        return Failed(
+            name="TimedOut",
+            message=f"stopped after {hours:g} hours (REPOLAKE_NIGHTLY_TIMEOUT_HOURS); finished work is kept",
+        )
 
 
 def serve() -> None:
-    """Register the deployment `nightly/nightly` and run it as the settings say, until stopped."""
+    """Register the deployment `nightly/nightly` and run it as the settings say, until stopped.
+
+    Runs that died with an earlier worker are marked Crashed first. With a URL for alerts, the automations
+    that call it are brought up to date.
+    """
     settings = load_settings()
+    close_dead_runs(DEPLOYMENT, settings.data_dir)
+    if settings.alert_url_file is not None:
+        ensure_alerts(settings.alert_url_file.read_text(encoding="utf-8").strip(), settings.alert_hours)
     nightly.serve(
-        name="nightly",
+        name=DEPLOYMENT,
         description="Indexes every repository of the list.",
         parameters={"config": str(settings.repositories_file.resolve())},
         schedule=Cron(settings.nightly_cron, timezone=settings.nightly_timezone),
         limit=1,
+        pause_on_shutdown=False,  # a restarted worker goes on; a night without one is late
     )
 
 
