@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.filters import DeploymentFilter, DeploymentFilterName, FlowRunFilter
-from prefect.client.schemas.objects import StateType
+from prefect.client.schemas.objects import State, StateType
 from prefect.states import Crashed
 
 from repolake.errors import LakeBusyError
@@ -25,7 +26,7 @@ def close_dead_runs(deployment: str, data_dir: Path) -> None:
     try:
         with Lake(data_dir).lock(), get_client(sync_client=True) as client:
             for run in client.read_flow_runs(flow_run_filter=unfinished, deployment_filter=named):
-                state = Crashed(message="Its process ended without a word; the next run goes on.")
+                state: State[Any] = Crashed(message="Its process ended without a word; the next run goes on.")
                 client.set_flow_run_state(run.id, state, force=True)
     except LakeBusyError:
         return
