@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -94,12 +95,25 @@ class Index:
                 notes.append("the index holds no vectors for this: ordered by words alone")
         return SearchHits(hits, tuple(notes))
 
-    def sql(self, text: str, parameters: dict[str, Any] | Sequence[Any] | None = None) -> pa.Table:
-        """Run one SQL statement on its own connection and return its rows.
+    def sql(
+        self,
+        text: str,
+        parameters: dict[str, Any] | Sequence[Any] | None = None,
+        *,
+        max_rows: int | None = None,
+    ) -> pa.Table:
+        """Run one SQL statement on its own connection and return its rows, at most `max_rows`.
 
         Raises QueryError for SQL that DuckDB does not accept, QueryTimeoutError, DatabaseError.
         """
-        return self._session.sql(text, parameters)
+        return self._session.sql(text, parameters, max_rows)
+
+    def rows(self, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
+        """Return all rows of one query of `sql/`, such as `queries/known_names`.
+
+        Raises QueryTimeoutError when it takes too long, DatabaseError when DuckDB fails.
+        """
+        return self._session.rows(name, parameters)
 
     def _embedding(self, text: str) -> list[float]:
         vector = [float(value) for value in self._embed_query(text)]
@@ -159,15 +173,17 @@ class _IndexedModel:
         self._settings = settings
         self._data_dir = data_dir
         self._embedder: Embedder | None = None
+        self._lock = threading.Lock()  # a model is loaded once, and torch knows best how to use the cores
 
     def embed(self, text: str) -> Sequence[float]:
         """Return the query's vector: `(dimension,)` float32, unit length.
 
         Raises ModelError when the model cannot be used, ModelMismatchError when it is another one now.
         """
-        if self._embedder is None:
-            self._embedder = load_embedder(self._identity(), self._settings)
-        vector: list[float] = self._embedder.embed_query(text).tolist()
+        with self._lock:
+            if self._embedder is None:
+                self._embedder = load_embedder(self._identity(), self._settings)
+            vector: list[float] = self._embedder.embed_query(text).tolist()
         return vector
 
     def _identity(self) -> ModelIdentity:

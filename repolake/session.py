@@ -27,6 +27,8 @@ LOCKED: dict[str, Any] = {
     "allow_community_extensions": False,
     "temp_directory": "",
 }
+MAX_RESULT_BYTES = 32 * 1024 * 1024  # of a limited result
+ROWS_AT_ONCE = 256
 # What DuckDB says of a statement itself: the asker's mistake, not the database's.
 STATEMENT_ERRORS = (
     duckdb.ParserException,
@@ -81,15 +83,21 @@ class Session:
         with self._limited() as connection:
             return connection.execute(sql_files.read(name), parameters).fetchall()
 
-    def sql(self, text: str, parameters: dict[str, Any] | Sequence[Any] | None) -> pa.Table:
+    def sql(
+        self, text: str, parameters: dict[str, Any] | Sequence[Any] | None, max_rows: int | None = None
+    ) -> pa.Table:
         """Run a foreign statement on its own connection, so that what it creates is gone afterwards.
 
-        Raises QueryError when DuckDB refuses the statement, QueryTimeoutError, DatabaseError.
+        With `max_rows`, the rows are read as they come and the rest is never made.
+
+        Raises QueryError when DuckDB refuses the statement or the rows exceed MAX_RESULT_BYTES,
+        QueryTimeoutError, DatabaseError.
         """
         with self._limited() as connection:
             self._prepare(connection)
             try:
-                return connection.execute(text, parameters).to_arrow_table()
+                result = connection.execute(text, parameters)
+                return result.to_arrow_table() if max_rows is None else _first_rows(result, max_rows)
             except STATEMENT_ERRORS as error:
                 raise QueryError(f"this SQL cannot run: {error}", "correct the statement") from error
 
@@ -123,6 +131,23 @@ class Session:
         finally:
             timer.cancel()
             connection.close()
+
+
+def _first_rows(result: Connection, max_rows: int) -> pa.Table:
+    reader = result.to_arrow_reader(min(max_rows, ROWS_AT_ONCE))
+    batches: list[pa.RecordBatch] = []
+    row_count = byte_count = 0
+    for batch in reader:
+        batches.append(batch.slice(0, max_rows - row_count))
+        row_count += batches[-1].num_rows
+        byte_count += batches[-1].nbytes
+        if byte_count > MAX_RESULT_BYTES:
+            raise QueryError(
+                f"the rows take more than {MAX_RESULT_BYTES:,} bytes", "ask for fewer rows or shorter values"
+            )
+        if row_count == max_rows:
+            break
+    return pa.Table.from_batches(batches, schema=reader.schema)
 
 
 def open_session(data_dir: Path, settings: Settings) -> Session:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -44,13 +44,17 @@ class RepositoryStatus:
 
 @dataclass(frozen=True, slots=True)
 class RunStatus:
-    """One run; a run that died before its end stays `running` although nothing runs."""
+    """One run; a run that died before its end stays `running` although nothing runs.
+
+    `stage_seconds` sums over its repositories, which may have run side by side.
+    """
 
     run_id: str
     started_at: datetime
     finished_at: datetime | None
     state: str
     seconds: float | None
+    stage_seconds: dict[str, float]
     chunks_new: int
     embeddings_new: int
     failures: int
@@ -82,8 +86,16 @@ class Status:
         return tuple(entry.repository for entry in self.repositories if entry.hours > hours)
 
 
-def read_status(data_dir: Path, now: datetime | None = None) -> Status:
-    """Read the state of a data folder.
+def read_status(
+    data_dir: Path,
+    now: datetime | None = None,
+    *,
+    chunk_counts: Mapping[str, int] | None = None,
+    run_count: int = SHOWN_RUNS,
+) -> Status:
+    """Read the state of a data folder, with its last `run_count` runs.
+
+    `chunk_counts` by snapshot id spare opening the published database, for a process that has it open.
 
     Raises IndexMissingError when nothing was ever indexed there, LakeFormatError for a newer lake.
     """
@@ -94,7 +106,8 @@ def read_status(data_dir: Path, now: datetime | None = None) -> Status:
     latest = manifests[-1]
     published = database.published_path(data_dir)
     decisions = {s.snapshot_id: lake.decisions(s.snapshot_id) for s in latest.snapshots if s.is_current}
-    chunk_counts = database.chunk_counts(published) if published is not None else {}
+    if chunk_counts is None:
+        chunk_counts = database.chunk_counts(published) if published is not None else {}
     repositories = []
     for repository in latest.repositories:
         refs = tuple(
@@ -124,7 +137,7 @@ def read_status(data_dir: Path, now: datetime | None = None) -> Status:
     skips: Counter[str] = Counter()
     for decision in decisions.values():
         skips.update(decision.skipped)
-    shown = manifests[: -SHOWN_RUNS - 1 : -1]
+    shown = manifests[: -run_count - 1 : -1]
     return Status(
         data_dir=str(data_dir),
         database=str(published) if published is not None else None,
@@ -162,6 +175,10 @@ def _run_status(manifest: Manifest) -> RunStatus:
         finished_at=end,
         state=manifest.state,
         seconds=round((end - manifest.started_at).total_seconds(), 1) if end is not None else None,
+        stage_seconds={
+            stage.value: round(sum(entry.seconds for entry in manifest.stages if entry.stage is stage), 3)
+            for stage in Stage
+        },
         chunks_new=int(_total([manifest], Stage.CHUNK, "chunks_new")),
         embeddings_new=int(_total([manifest], Stage.EMBED, "embeddings_new")),
         failures=len(manifest.failures),
