@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from repolake.attributes import Attributes, folder_attributes, tree_attributes
 from repolake.entries import Entry
-from repolake.errors import RepositoryNotFoundError, SourceError, UsageError
+from repolake.errors import RepositoryNotFoundError, SourceError, UnknownNameError, UsageError
 from repolake.folder import walk
 from repolake.git_history import LastCommit, last_commits
 from repolake.git_mirror import fetch_mirror, mirror_path
@@ -157,6 +157,29 @@ def _open_folder(spec: RepositorySpec, ref: str | None, root: Path, previous: Sn
 
 def _repository(name: str, location: str, remote: str | None, default_ref: str) -> Repository:
     return Repository(name, location, public_url(remote), None, default_ref, datetime.now(UTC))
+
+
+def missing_refs(
+    spec: RepositorySpec, refs: Iterable[str], lake: Lake
+) -> Iterator[tuple[str, UnknownNameError]]:
+    """Yield each of these refs that the repository no longer has, with the error that says so.
+
+    Nothing is fetched: the mirror of a URL is taken as it is. Plain folders and work trees have no such refs.
+
+    Raises GitError, UsageError when the repository cannot be read.
+    """
+    if is_url(spec.location):
+        root = mirror_path(lake.mirrors_dir, allowed_address(spec.location))
+    else:
+        root = Path(spec.location).expanduser().resolve()
+    git = GitRepository.find(root) if root.is_dir() else None
+    for ref in refs:
+        if git is None or ref == FOLDER_REF or ref.endswith(WORKTREE_SUFFIX):
+            continue
+        try:
+            git.resolve(ref)
+        except UnknownNameError as error:
+            yield ref, error
 
 
 def content_hash(rows: Iterable[tuple[str, str]]) -> str:

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from repolake.records import RunReport, SearchHit
+from repolake.records import GarbageReport, RunReport, SearchHit
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -201,6 +201,19 @@ def print_status(status: Status, console: Console) -> None:
         console.print(Text(printable(sentence), style="yellow"), soft_wrap=True)
     if status.truncated_chunks:
         console.print(f"{status.truncated_chunks:,} chunks of these runs were longer than the model reads")
+
+
+def print_garbage(report: GarbageReport, console: Console) -> None:
+    """Print what gc removed and left."""
+    removed = [f"{count:,} {kind}" for kind, count in sorted(report.removed.items())]
+    lines = [
+        f"removed {', '.join(removed) or 'nothing'}; wrote {report.shards_written:,} compacted shards",
+        f"{report.bytes_freed / 1e6:,.1f} MB freed in {report.seconds:.1f} s",
+        f"lake {report.lake_bytes / 1e6:,.1f} MB, databases {report.database_bytes / 1e6:,.1f} MB",
+    ]
+    lines += [f"purged {blob}; published {report.database}" for blob in report.purged]
+    lines += [f"damaged and set aside, the next run makes it again: {name}" for name in report.damaged]
+    console.print(Text(printable("\n".join(lines))), soft_wrap=True)
 
 
 def print_table(table: pa.Table, console: Console) -> None:

@@ -55,7 +55,7 @@ MACROS = (
     "named_definitions",
 )
 VIEWS = ("code", "inventory", "chunk_places", "skip_summary", "repository_summary", "largest_files")
-PUBLIC_MACROS = ("search_text", "search_vector", "search_hybrid", "similar_chunks", "grep")
+PUBLIC_MACROS = ("search_text", "search_vector", "search_hybrid", "similar_chunks", "grep", "snapshot_diff")
 
 
 class Builder:

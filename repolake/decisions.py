@@ -139,6 +139,11 @@ class Decider:
         return Decision(SkipReason.TOO_LARGE, f"over max_file_bytes {self._max_file_bytes}")
 
 
+def purged_decision() -> Decision:
+    """Return the decision about a content that somebody had purged; no pattern wins it back."""
+    return Decision(SkipReason.PURGED, "gc --purge-blob")
+
+
 def _attribute_rule(attributes: Attributes) -> Rule | None:
     if attributes.is_vendored:
         return Rule(SkipReason.VENDORED, ".gitattributes linguist-vendored")

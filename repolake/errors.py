@@ -12,6 +12,7 @@
     ├── LakeBusyError                another run holds the data folder (transient)
     ├── LakeFormatError              lake or index were written by a newer repolake
     ├── LakeWriteError               the data folder cannot be written
+    ├── LakeReadError                shards of the lake are damaged or missing
     ├── ShrinkError                  a folder lost most of its files; its snapshot was not replaced
     ├── SourceError                  a repository could not be read
     │   ├── GitError                 git refused
@@ -146,6 +147,20 @@ class LakeWriteError(RepolakeError):
         return (
             f"cannot write {self.path} ({self.reason}); make room or give --data-dir a writable "
             "folder and run again; the published index is untouched"
+        )
+
+
+@dataclass(eq=False)
+class LakeReadError(RepolakeError):
+    """Shards of the lake are damaged or gone; a run makes them again where their repositories can be read."""
+
+    paths: tuple[str, ...]
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"cannot read {', '.join(self.paths)} ({self.reason}); run `repolake index` again: it sets "
+            "damaged shards aside and makes them again; the published index is untouched"
         )
 
 

@@ -11,12 +11,11 @@ from statistics import median
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from repolake.errors import UnknownNameError
 from repolake.lake import Lake
 from repolake.records import Chunker, SearchMode
-from repolake.shards import EVALUATION_SCHEMA, write_shard
+from repolake.shards import EVALUATION_SCHEMA, read_shard, write_shard
 from repolake.significance import Interval, PairedDifference, mean_interval, paired_difference
 
 
@@ -186,7 +185,7 @@ def read_evaluation(lake: Lake, name: str) -> Evaluation:
     if len(found) != 1:
         known = ", ".join(path.stem for path in shards) or "none"
         raise UnknownNameError(f"no single evaluation is named {name!r}", f"the lake holds {known}")
-    rows = pq.read_table(found[0]).to_pylist()
+    rows = read_shard(found[0]).to_pylist()
     by_variant: dict[Variant, dict[str, list[dict[str, Any]]]] = {}
     for row in rows:
         variant = Variant(

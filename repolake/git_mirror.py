@@ -72,6 +72,15 @@ def fetch_mirror(mirrors_dir: Path, address: Address, settings: Settings, run_id
     return repository
 
 
+def pack_mirror(folder: Path) -> None:
+    """Let git pack a mirror that has come to hold many packs, and drop what its remote forgot.
+
+    Raises GitError when git refuses.
+    """
+    variables = environment(configuration={"gc.auto": "2000", "gc.autoDetach": "false"})
+    run_git([f"--git-dir={folder}", "gc", "--auto", "--quiet"], str(folder), variables=variables)
+
+
 def _remote_environment(address: Address, settings: Settings) -> dict[str, str]:
     extra = {"GIT_SSH_COMMAND": _ssh_command(settings)}
     configuration = {"http.lowSpeedLimit": "1", "http.lowSpeedTime": "60"}

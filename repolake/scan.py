@@ -83,9 +83,9 @@ def _scan_files(task: _Task, progress: Progress, started: float) -> ScanReport:
     checkout = task.checkout.with_root_commit()
     regular = {entry.path for entry in inspection.entries if entry.skip_reason is None}
     progress.start(Stage.SCAN, checkout.repository.repository, len(inspection.entries))
+    last_commits = checkout.last_commits(regular, task.settings.history_commit_limit)
     rows = SnapshotRows(
-        checkout.repository.repository,
-        checkout.last_commits(regular, task.settings.history_commit_limit),
+        checkout.repository.repository, last_commits, has_author_names=task.settings.author_names
     )
     for inspected in inspection.files(known, lambda count: progress.advance(Stage.SCAN, count)):
         rows.add(inspected)

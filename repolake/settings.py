@@ -51,6 +51,10 @@ class Settings(BaseSettings):
         description="How many commits are read to find each file's last one; 0: none, older files have none.",
     )
 
+    author_names: bool = Field(
+        True, description="Whether to store who changed each file last; false leaves names of people out."
+    )
+
     # chunk
     chunk_tokens: int = Field(
         512, ge=64, description="Most tokens of one chunk; the model's own limit rules if lower."
@@ -69,6 +73,15 @@ class Settings(BaseSettings):
     # retention
     snapshots_per_ref: int = Field(
         2, ge=1, description="How many snapshots of a ref the lake keeps; searches see the newest."
+    )
+
+    gc_grace_hours: float = Field(
+        48.0,
+        ge=0,
+        description="How long gc keeps replaced databases (for rollback) and what dead runs left unfinished.",
+    )
+    runs_kept: int = Field(
+        400, ge=2, description="Of how many runs gc keeps the history that `status` and SQL show."
     )
 
     # embed

@@ -24,6 +24,7 @@ class SkipReason(StrEnum):
     DATA_DIR = "data_dir"
     # decided by the user
     EXCLUDED = "excluded"
+    PURGED = "purged"
     # decided by the name or the content
     VENDORED = "vendored"
     GENERATED = "generated"
