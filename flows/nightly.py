@@ -8,16 +8,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from prefect import flow
+from prefect import flow, get_run_logger
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.schedules import Cron
-from prefect.states import Failed
+from prefect.states import Completed, Failed
 from prefect.utilities.timeout import timeout
 
 from flows.alerts import ensure_alerts
 from flows.dead_runs import close_dead_runs
 from flows.index import TASK_RUNNER, run_pipeline
+from flows.stages import LoggedProgress, PrefectExecutor
+from repolake.errors import RepolakeError
+from repolake.garbage import collect_garbage
 from repolake.settings import load_settings
 
 DEPLOYMENT = "nightly"
@@ -31,7 +34,7 @@ def _run_name() -> str:
 
 @flow(name="nightly", flow_run_name=_run_name, task_runner=TASK_RUNNER, persist_result=False)
 def nightly(config: Path, wait_seconds: float = WAIT_SECONDS) -> State[Any]:
-    """Make the lake equal to the list of repositories in `config`, and publish the index.
+    """Make the lake equal to the list of repositories in `config`, publish the index, collect garbage.
 
     Ends like `index_repositories`: Completed, Partial or Failed; also Failed, as `TimedOut`, after
     `nightly_timeout_hours`: what was done until then is kept, and the next run goes on.
@@ -39,12 +42,27 @@ def nightly(config: Path, wait_seconds: float = WAIT_SECONDS) -> State[Any]:
     hours = load_settings().nightly_timeout_hours
     try:
         with timeout(hours * 3600):
-            return run_pipeline(config=config, wait_seconds=wait_seconds)
+            state = run_pipeline(config=config, wait_seconds=wait_seconds)
+            return _collect_garbage(state)
     except TimeoutError:
         return Failed(
             name="TimedOut",
             message=f"stopped after {hours:g} hours (REPOLAKE_NIGHTLY_TIMEOUT_HOURS); finished work is kept",
         )
+
+
+def _collect_garbage(state: State[Any]) -> State[Any]:
+    """Sweep and compact the lake as `repolake gc` does; return the night's state, Partial if that failed."""
+    logger = get_run_logger()
+    try:
+        with PrefectExecutor() as executor:
+            call = executor.submit(collect_garbage, settings=load_settings(), progress=LoggedProgress())
+            report = call.result()
+    except RepolakeError as error:
+        logger.error("garbage was not collected: %s", error)  # noqa: TRY400  # the message says it all
+        return Completed(name="Partial", message=f"{state.message}; garbage was not collected: {error}")
+    logger.info(f"garbage: {report.bytes_freed:,} bytes freed, {report.lake_bytes:,} are in the lake")
+    return state
 
 
 def serve() -> None:
