@@ -15,7 +15,8 @@ NIGHTLY_RUNS = {"prefect.resource.role": "flow", "prefect.resource.name": "night
 BLOCK = "repolake-alert"
 # `text` is what Slack, Mattermost and Teams show.
 BAD_NIGHT = """{"text": {{ [
-    "repolake:", flow_run.name, "is", flow_run.state.name, flow_run.state.message or "", flow_run | ui_url
+    "repolake:", flow_run.name, "is", flow_run.state.name, flow_run.state.message or "",
+    (flow_run | ui_url) or ""
 ] | join(" ") | tojson }}}"""
 MISSING_NIGHT = '{"text": "repolake: no night was completed in the last HOURS hours; is the worker running?"}'
 

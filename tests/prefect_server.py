@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import compose_file
 import httpx
 from prefect.events.worker import EventsWorker
 from prefect.logging.handlers import APILogWorker
 from prefect.settings import PREFECT_API_URL, PREFECT_HOME, temporary_settings
 
-ROOT = Path(__file__).parent.parent
 PATIENCE_SECONDS = 240
 
 
@@ -78,24 +75,23 @@ class PrefectServer:
 
 @contextlib.contextmanager
 def prefect_server(home: Path) -> Iterator[PrefectServer]:
-    """Start `prefect server start` on a free port, and use it in this process too."""
+    """Start the server as docker-compose.yml does, on a free port, and use it in this process too."""
     port = free_port()
-    environment = {**os.environ, "PREFECT_HOME": str(home), "PREFECT_SERVER_ANALYTICS_ENABLED": "false"}
+    (home / "password").write_text("secret\n")
+    replaced = {
+        "/run/secrets/postgres_password": str(home / "password"),
+        compose_file.EVERY_ADDRESS: "127.0.0.1",
+        "4200": str(port),
+        compose_file.PREFECT_HOME: str(home),
+    }
     with (home / "server.log").open("w") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "prefect", "server", "start", "--port", str(port)],
-            env=environment,
-            stdout=log,
-            stderr=log,
-        )
+        # With SQLite below PREFECT_HOME instead of Postgres.
+        process = compose_file.start("prefect", replaced, log, without="PREFECT_SERVER_DATABASE_")
     url = f"http://127.0.0.1:{port}/api"
 
     def is_healthy() -> bool:
         assert process.poll() is None, (home / "server.log").read_text()
-        try:
-            return httpx.get(f"{url}/health", timeout=5).status_code == 200
-        except httpx.TransportError:
-            return False
+        return compose_file.is_healthy("prefect", replaced)
 
     try:
         wait_for(is_healthy, "the server")
