@@ -75,7 +75,7 @@ class Index:
         """
         text = _checked_query(query)
         mode = _checked_mode(mode)
-        parameters = self._checked_filters(filters) | {"k": _checked_k(k)}
+        parameters = self.checked_filters(filters) | {"k": _checked_k(k)}
         notes: list[str] = []
         if mode is not SearchMode.VECTOR:
             parameters["query"] = text
@@ -122,7 +122,11 @@ class Index:
             raise ModelError("the indexed model", "it gave a vector with NaN or infinity for this query")
         return vector
 
-    def _checked_filters(self, filters: dict[str, str | None]) -> dict[str, Any]:
+    def checked_filters(self, filters: dict[str, str | None]) -> dict[str, Any]:
+        """Return every filter of the SQL macros, null where none is given.
+
+        Raises QueryError for a filter without a meaning, UnknownNameError for an unknown repository or ref.
+        """
         for name in filters:
             if name not in FILTERS:
                 raise QueryError(f"{name} is no filter", f"use one of {', '.join(FILTERS)}")
