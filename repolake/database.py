@@ -198,7 +198,7 @@ def published_path(data_dir: Path) -> Path | None:
     return path if path.is_file() else None
 
 
-def open_published(data_dir: Path) -> tuple[Connection, Path]:
+def open_published(data_dir: Path, *, spill_dir: Path | None = None) -> tuple[Connection, Path]:
     """Open the published database read-only; return the connection and the resolved file.
 
     Raises IndexMissingError before the first publish, LakeFormatError for a database of another
@@ -207,16 +207,17 @@ def open_published(data_dir: Path) -> tuple[Connection, Path]:
     path = published_path(data_dir)
     if path is None:
         raise IndexMissingError(str(data_dir))
-    return open_read_only(path), path
+    return open_read_only(path, spill_dir=spill_dir), path
 
 
-def open_read_only(path: Path) -> Connection:
-    """Open one database file read-only.
+def open_read_only(path: Path, *, spill_dir: Path | None = None) -> Connection:
+    """Open one database file read-only; with a folder to spill to, it shares no process with other readers.
 
     Raises LakeFormatError for a database of another repolake, DatabaseError when it cannot be opened.
     """
     try:
-        connection = duckdb.connect(str(path), read_only=True, config=READ_ONLY_CONFIG)
+        config = READ_ONLY_CONFIG | ({"temp_directory": str(spill_dir)} if spill_dir else {})
+        connection = duckdb.connect(str(path), read_only=True, config=config)
     except duckdb.Error as error:
         raise DatabaseError(str(path), str(error)) from error
     try:
@@ -292,10 +293,11 @@ def chunk_counts(path: Path) -> dict[str, int]:
 
 
 class LakeSession:
-    """An in-memory DuckDB session that reads shards of the lake by the statements of `sql/`."""
+    """A DuckDB session of our own that reads the lake, or one database, by the statements of `sql/`."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, source: str = "the lake") -> None:
         self._connection = connection
+        self._source = source
 
     def rows(self, name: str, **parameters: object) -> list[tuple[Any, ...]]:
         """Return all rows of one statement, such as `queries/count_wanted_texts`.
@@ -305,7 +307,7 @@ class LakeSession:
         try:
             return self._connection.execute(sql_files.read(name), parameters).fetchall()
         except duckdb.Error as error:
-            raise DatabaseError("the lake", str(error)) from error
+            raise DatabaseError(self._source, str(error)) from error
 
     def stream(self, name: str, batch_rows: int, **parameters: object) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one statement in Arrow batches while DuckDB reads on; nothing is held whole.
@@ -315,7 +317,7 @@ class LakeSession:
         try:
             yield from self._connection.execute(sql_files.read(name), parameters).to_arrow_reader(batch_rows)
         except duckdb.Error as error:
-            raise DatabaseError("the lake", str(error)) from error
+            raise DatabaseError(self._source, str(error)) from error
 
 
 @contextmanager
@@ -332,5 +334,19 @@ def query_lake(scratch_dir: Path, *, threads: int) -> Iterator[LakeSession]:
         for name in ("session/file_label", "session/embedded_text"):
             connection.execute(sql_files.read(name))
         yield LakeSession(connection)
+    finally:
+        connection.close()
+
+
+@contextmanager
+def query_published(data_dir: Path, scratch_dir: Path, *, memory_limit: str) -> Iterator[LakeSession]:
+    """Open a session over the published database that spills to `scratch_dir` beyond `memory_limit`.
+
+    Raises IndexMissingError before the first publish, LakeFormatError, DatabaseError.
+    """
+    connection, path = open_published(data_dir, spill_dir=scratch_dir)
+    try:
+        limit(connection, memory_limit, 0)
+        yield LakeSession(connection, str(path))
     finally:
         connection.close()

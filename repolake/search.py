@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -74,7 +75,7 @@ class Index:
         """
         text = _checked_query(query)
         mode = _checked_mode(mode)
-        parameters = self._checked_filters(filters) | {"k": _checked_k(k)}
+        parameters = self.checked_filters(filters) | {"k": _checked_k(k)}
         notes: list[str] = []
         if mode is not SearchMode.VECTOR:
             parameters["query"] = text
@@ -95,12 +96,25 @@ class Index:
                 notes.append("the index holds no vectors for this: ordered by words alone")
         return SearchHits(hits, tuple(notes))
 
-    def sql(self, text: str, parameters: dict[str, Any] | Sequence[Any] | None = None) -> pa.Table:
-        """Run one SQL statement on its own connection and return its rows.
+    def sql(
+        self,
+        text: str,
+        parameters: dict[str, Any] | Sequence[Any] | None = None,
+        *,
+        max_rows: int | None = None,
+    ) -> pa.Table:
+        """Run one SQL statement on its own connection and return its rows, at most `max_rows`.
 
         Raises QueryError for SQL that DuckDB does not accept, QueryTimeoutError, DatabaseError.
         """
-        return self._session.sql(text, parameters)
+        return self._session.sql(text, parameters, max_rows)
+
+    def rows(self, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
+        """Return all rows of one query of `sql/`, such as `queries/known_names`.
+
+        Raises QueryTimeoutError when it takes too long, DatabaseError when DuckDB fails.
+        """
+        return self._session.rows(name, parameters)
 
     def _embedding(self, text: str) -> list[float]:
         vector = [float(value) for value in self._embed_query(text)]
@@ -108,7 +122,11 @@ class Index:
             raise ModelError("the indexed model", "it gave a vector with NaN or infinity for this query")
         return vector
 
-    def _checked_filters(self, filters: dict[str, str | None]) -> dict[str, Any]:
+    def checked_filters(self, filters: dict[str, str | None]) -> dict[str, Any]:
+        """Return every filter of the SQL macros, null where none is given.
+
+        Raises QueryError for a filter without a meaning, UnknownNameError for an unknown repository or ref.
+        """
         for name in filters:
             if name not in FILTERS:
                 raise QueryError(f"{name} is no filter", f"use one of {', '.join(FILTERS)}")
@@ -175,6 +193,7 @@ class _IndexedModel:
         self._settings = settings
         self._data_dir = data_dir
         self._embedder: Embedder | None = None
+        self._lock = threading.Lock()  # a model is loaded once, and torch knows best how to use the cores
 
     def load(self) -> Embedder:
         """Return the model, from the second call on at once.
@@ -190,7 +209,8 @@ class _IndexedModel:
 
         Raises ModelError when the model cannot be used, ModelMismatchError when it is another one now.
         """
-        vector: list[float] = self.load().embed_query(text).tolist()
+        with self._lock:
+            vector: list[float] = self.load().embed_query(text).tolist()
         return vector
 
     def _identity(self) -> ModelIdentity:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Connection = duckdb.DuckDBPyConnection
 
 BATCH_ROWS = 10_000
+LIMITED_BATCH_ROWS = 256
+LIMITED_RESULT_BYTES = 32 * 1024 * 1024  # where only the first rows are wanted
 # What DuckDB says of a statement itself: the asker's mistake, not the database's.
 STATEMENT_ERRORS = (
     duckdb.ParserException,
@@ -83,32 +85,44 @@ class Session:
         with self._limited() as connection:
             return connection.execute(sql_files.read(name), parameters).fetchall()
 
-    def sql(self, text: str, parameters: dict[str, Any] | Sequence[Any] | None) -> pa.Table:
+    def sql(
+        self, text: str, parameters: dict[str, Any] | Sequence[Any] | None, max_rows: int | None = None
+    ) -> pa.Table:
         """Run a foreign statement on its own connection, so that what it creates is gone afterwards.
 
+        With `max_rows`, the rows are read as they come and the rest is never made.
+
         Raises QueryError when DuckDB refuses the statement, when it is none that reads, or when its result
-        is larger than the memory of a session; QueryTimeoutError, DatabaseError.
+        is larger than the memory of a session (LIMITED_RESULT_BYTES with `max_rows`); QueryTimeoutError,
+        DatabaseError.
         """
         with self._limited() as connection:
             self._prepare(connection)
             try:
                 check_statements(connection, text)
-                return self._table(connection.execute(text, parameters).to_arrow_reader(BATCH_ROWS))
+                return self._table(connection.execute(text, parameters), max_rows)
             except STATEMENT_ERRORS as error:
                 raise QueryError(f"this SQL cannot run: {error}", "correct the statement") from error
 
-    def _table(self, reader: pa.RecordBatchReader) -> pa.Table:
+    def _table(self, result: Connection, max_rows: int | None) -> pa.Table:
         """Collect a result; Arrow's memory is none that DuckDB limits."""
         import pyarrow as pa
 
-        batches, size = [], 0
+        most_bytes = self._result_bytes if max_rows is None else min(self._result_bytes, LIMITED_RESULT_BYTES)
+        rows_at_once = BATCH_ROWS if max_rows is None else min(max_rows, LIMITED_BATCH_ROWS)
+        reader = result.to_arrow_reader(rows_at_once)
+        batches: list[pa.RecordBatch] = []
+        row_count = byte_count = 0
         for batch in reader:
-            size += batch.nbytes
-            if size > self._result_bytes:
+            batches.append(batch if max_rows is None else batch.slice(0, max_rows - row_count))
+            row_count += batches[-1].num_rows
+            byte_count += batches[-1].nbytes
+            if byte_count > most_bytes:
                 raise QueryError(
-                    f"the result is larger than {self._result_bytes:,} bytes", "ask for less, or add a limit"
+                    f"the result is larger than {most_bytes:,} bytes", "ask for less, or add a limit"
                 )
-            batches.append(batch)
+            if row_count == max_rows:
+                break
         return pa.Table.from_batches(batches, reader.schema)
 
     @staticmethod

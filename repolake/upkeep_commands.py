@@ -32,7 +32,7 @@ def rebuild(wait: Wait = 0.0, data_dir: DataDir = None, json: Json = False) -> N
     """Build and publish the index from the lake alone; no repository is read, nothing is embedded."""
     from repolake.cli_output import print_json
     from repolake.cli_progress import terminal_progress
-    from repolake.republish import rebuild as rebuild_from_lake
+    from repolake.publishing import rebuild as rebuild_from_lake
 
     settings = make_settings(data_dir)
     with terminal_progress(make_console(stderr=True)) as progress:
@@ -47,7 +47,7 @@ def rebuild(wait: Wait = 0.0, data_dir: DataDir = None, json: Json = False) -> N
 def rollback(wait: Wait = 0.0, data_dir: DataDir = None, json: Json = False) -> None:
     """Publish the index of the run before, until the next run publishes its own."""
     from repolake.cli_output import print_json
-    from repolake.republish import rollback as roll_back
+    from repolake.publishing import rollback as roll_back
 
     path = roll_back(settings=make_settings(data_dir), wait_seconds=wait)
     if json:

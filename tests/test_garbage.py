@@ -164,7 +164,7 @@ def test_replaced_databases_stay_for_the_grace_period_and_open_readers_read_on(t
     shop = make_repository(tmp_path / "shop")
     index(tmp_path, shop)
     old = published(tmp_path)
-    reader = open_read_only(old, {})
+    reader = open_read_only(old)
     commit(shop, {"new.py": "def new():\n    return 'new'\n"})
     index(tmp_path, shop)
     gc(tmp_path, gc_grace_hours=48)

@@ -23,8 +23,8 @@ from repolake.errors import IndexMissingError, LakeBusyError, PublishError, Unkn
 from repolake.lake import Lake
 from repolake.load import load
 from repolake.progress import SilentProgress
+from repolake.publishing import rebuild, rollback
 from repolake.records import RepositorySpec, RunReport
-from repolake.republish import rebuild, rollback
 from repolake.search import open_index
 from repolake.settings import Settings
 from repolake.soundness import check
@@ -199,7 +199,7 @@ def test_no_room_for_another_index_is_said_before_the_load(tmp_path: Path) -> No
 LOAD = """
 import sys
 from pathlib import Path
-from repolake.republish import rebuild
+from repolake.publishing import rebuild
 from repolake.settings import Settings
 print("ready", flush=True)
 sys.stdin.readline()
