@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 import signal
 import sys
 import warnings
 from types import FrameType
 from typing import NoReturn
 
-from repolake.errors import RepolakeError
+from repolake.errors import RepolakeError, sentence
 
 EXIT_NOTHING_DONE = 2
-POINTER = re.compile(r"\n\nLINE \d+:.*?\^", re.DOTALL)  # DuckDB's picture of the place, not for one line
 
 
 class _InterruptedError(BaseException):
@@ -25,12 +23,18 @@ def main() -> NoReturn:
         signal.signal(number, _interrupt)
     warnings.showwarning = _show_warning  # type: ignore[assignment]  # only the message is shown
     try:
-        from repolake import evaluate_command as _  # noqa: F401  # registers itself
+        from repolake import (  # noqa: F401  # they register themselves
+            evaluate_command,
+            export_command,
+            mcp_command,
+            serve_command,
+            upkeep_commands,
+        )
         from repolake.commands import app
 
         app(prog_name="repolake")
     except RepolakeError as error:
-        _fail(str(error))
+        _fail(sentence(error))
     except _InterruptedError:
         # A second Ctrl-C while pools and files close must not bring a traceback.
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -40,8 +44,7 @@ def main() -> NoReturn:
 
 
 def _fail(message: str) -> NoReturn:
-    sentence = " ".join(POINTER.sub("", message).split())
-    print(f"repolake: {sentence}", file=sys.stderr)  # noqa: T201
+    print(f"repolake: {message}", file=sys.stderr)  # noqa: T201
     sys.exit(EXIT_NOTHING_DONE)
 
 

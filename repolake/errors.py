@@ -22,6 +22,7 @@
     │   ├── ModelNotFoundError       no such model, neither here nor on the hub
     │   └── ModelMismatchError       the index was built with another model
     ├── PublishError                 a freshly built database failed its checks
+    ├── ServerBusyError              too many requests wait for their turn (transient)
     └── DatabaseError                the published database failed while answering
         └── QueryTimeoutError        a query ran longer than allowed
 
@@ -31,8 +32,11 @@ data is), can be pickled, and says by `is_transient` whether the same call may s
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
+
+_POINTER = re.compile(r"\n\nLINE \d+:.*?\^", re.DOTALL)  # DuckDB's picture of the place, not for one line
 
 
 class RepolakeError(Exception):
@@ -126,6 +130,11 @@ class LakeFormatError(RepolakeError):
     supported: int
 
     def __str__(self) -> str:
+        if self.found < self.supported:
+            return (
+                f"{self.path} has format {self.found}, this repolake reads {self.supported}; "
+                "`repolake rebuild` makes it anew from the lake"
+            )
         return (
             f"{self.path} has format {self.found}, this repolake reads up to {self.supported}; "
             "upgrade repolake, or use another --data-dir"
@@ -209,6 +218,20 @@ class FileUnreadableError(SourceError):
 
 
 @dataclass(eq=False)
+class WorkerStartError(RepolakeError):
+    """No worker process of a stage comes up: the installation is broken, or the machine is full."""
+
+    program: str
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"no worker process starts ({self.program}: {self.reason}); check the installation and the "
+            "memory that is left; the published index is untouched"
+        )
+
+
+@dataclass(eq=False)
 class ModelError(RepolakeError):
     """A model cannot be used."""
 
@@ -255,6 +278,18 @@ class PublishError(RepolakeError):
 
 
 @dataclass(eq=False)
+class ServerBusyError(RepolakeError):
+    """Too many requests wait for their turn, or one waited too long; nothing was done."""
+
+    reason: str
+
+    is_transient: ClassVar[bool] = True
+
+    def __str__(self) -> str:
+        return f"the server is busy: {self.reason}; ask again in a moment"
+
+
+@dataclass(eq=False)
 class DatabaseError(RepolakeError):
     """The published database failed while answering: never shown as an empty result."""
 
@@ -268,3 +303,8 @@ class DatabaseError(RepolakeError):
 @dataclass(eq=False)
 class QueryTimeoutError(DatabaseError):
     """A query ran longer than the session allows."""
+
+
+def sentence(error: RepolakeError) -> str:
+    """Return the message of an error on one line."""
+    return " ".join(_POINTER.sub("", str(error)).split())

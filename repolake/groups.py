@@ -164,17 +164,14 @@ def chunk_group(
 
 
 def embed_group(snapshots: tuple[Snapshot, ...], context: Context) -> tuple[EmbedReport, ...]:
-    """Embed what each snapshot misses, in order."""
-    return tuple(
-        embed(
-            [snapshot],
-            lake=context.lake,
-            fingerprint=context.chunking.fingerprint,
-            model=context.model,
-            settings=context.settings,
-            progress=context.progress,
-        )
-        for snapshot in snapshots
+    """Embed what the snapshots miss, all at once: the lake is read once, and texts share batches."""
+    return embed(
+        snapshots,
+        lake=context.lake,
+        fingerprint=context.chunking.fingerprint,
+        model=context.model,
+        settings=context.settings,
+        progress=context.progress,
     )
 
 

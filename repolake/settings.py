@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import warnings
 from functools import lru_cache
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from repolake.errors import SettingsError
 
 PREFIX = "REPOLAKE_"
-ORCHESTRATOR_NAMES = ("PORT", "SERVICE_")  # Kubernetes injects these for a service named `repolake`
+# Kubernetes injects these for a service named `repolake` or `repolake-…`, with values such as tcp://10.0.0.1:80.
+ORCHESTRATOR_NAME = re.compile(
+    PREFIX + r"(\w+_)?(SERVICE_(HOST|PORT(_\w+)?)|PORT(_\d+_(TCP|UDP)(_(PROTO|PORT|ADDR))?)?)"
+)
+ORCHESTRATOR_ADDRESS = re.compile(r"(tcp|udp)://")
 CLOSE_NAME_RATIO = 0.8
 
 
@@ -118,6 +123,63 @@ class Settings(BaseSettings):
     )
     nightly_cron: str = Field("0 2 * * *", description="When the nightly flow runs, as a cron line.")
     nightly_timezone: str = Field("UTC", description="Time zone of the cron line, such as `Europe/Berlin`.")
+    nightly_timeout_hours: float = Field(
+        20.0, gt=0, description="When a nightly run is stopped; finished work is kept and the next goes on."
+    )
+    alert_url_file: Path | None = Field(
+        None, description="File with the URL that is called when a night ends badly or does not come."
+    )
+    alert_hours: float = Field(
+        26.0, ge=0.003, description="A night counts as missing when none was completed for so many hours."
+    )
+
+    # serve
+    serve_host: str = Field(
+        "127.0.0.1",
+        description="Address that `repolake serve` listens on; the default is this machine alone.",
+    )
+    serve_port: int = Field(
+        8321, ge=0, le=65535, description="Port that `repolake serve` listens on; 0: any free one."
+    )
+    serve_token: SecretStr | None = Field(
+        None, min_length=1, description="Bearer token that `repolake serve` asks for; prefer the file."
+    )
+    serve_token_file: Path | None = Field(
+        None, description="File with the bearer token that `repolake serve` asks for, read at its start."
+    )
+    serve_without_token: bool = Field(
+        False, description="Let `repolake serve` answer other machines without a token, say behind a proxy."
+    )
+    serve_sql: bool = Field(False, description="Let `repolake serve` answer SQL of its clients.")
+    serve_sql_rows: int = Field(
+        1000, ge=1, le=100_000, description="Most rows that one SQL statement over HTTP gives."
+    )
+    serve_timeout_seconds: float = Field(
+        10.0, gt=0, description="How long a request may wait for its turn, and how long its query may run."
+    )
+    serve_client_seconds: float = Field(
+        15.0, gt=0, description="How long a client may take to send its request, or to take its answer."
+    )
+    serve_concurrency: int = Field(
+        0, ge=0, description="Searches that run at once; 0: one for each core this process may use."
+    )
+    serve_queue: int = Field(
+        64, ge=0, description="Requests that may wait for their turn; more are told to come again."
+    )
+
+    @field_validator("serve_port", mode="before")
+    @classmethod
+    def _own_port(cls, value: object) -> object:
+        """Take the default for the address that Kubernetes injects for a service named `repolake-serve`."""
+        is_address = isinstance(value, str) and ORCHESTRATOR_ADDRESS.match(value)
+        return cls.model_fields["serve_port"].default if is_address else value
+
+    @property
+    def search_memory_bytes(self) -> int:
+        """`search_memory` as a number; units as DuckDB reads them."""
+        number = self.search_memory.rstrip("KMGTiB ")
+        unit = self.search_memory.removeprefix(number).strip()
+        return int(float(number) * (1024 if "i" in unit else 1000) ** (1 + "KMGT".index(unit[0])))
 
 
 def load_settings(**arguments: object) -> Settings:
@@ -149,10 +211,7 @@ def _check_names() -> None:
     for name in sorted(os.environ):
         if not name.startswith(PREFIX) or name in known_names():
             continue
-        rest = name.removeprefix(PREFIX)
-        if rest == ORCHESTRATOR_NAMES[0] or rest.startswith(
-            (ORCHESTRATOR_NAMES[0] + "_", ORCHESTRATOR_NAMES[1])
-        ):
+        if ORCHESTRATOR_NAME.fullmatch(name):
             continue
         close = difflib.get_close_matches(name, known_names(), n=1, cutoff=CLOSE_NAME_RATIO)
         if close:
