@@ -56,7 +56,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_help_names_every_command():
     text = repolake("--help").stdout
-    for command in ("index", "remove", "search", "sql", "status"):
+    for command in ("gc", "index", "remove", "search", "sql", "status"):
         assert f"  {command} " in text
 
 
@@ -298,6 +298,15 @@ def test_status_fails_for_a_stale_repository(data: Path):
     stale = repolake("status", "--data-dir", data, "--fail-if-stale", 0)
     assert stale.returncode == 1
     assert "shop was last indexed more than 0 hours ago" in stale.stderr
+
+
+def test_gc_says_what_it_removed_and_refuses_a_blob_that_nobody_knows(data: Path):
+    report = json.loads(repolake("gc", "--data-dir", data, "--json").stdout)
+    assert report["removed"] == {}
+    assert report["lake_bytes"] > 0
+    assert_refused(repolake("gc", "--purge-blob", "f" * 40, "--data-dir", data), "holds no blob")
+    text = repolake("gc", "--data-dir", data).stdout
+    assert text.startswith("removed nothing; wrote 0 compacted shards\n")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
