@@ -96,7 +96,9 @@ class Session:
         with self._limited() as connection:
             self._prepare(connection)
             try:
-                result = connection.execute(text, parameters)
+                result: Connection | None = connection.execute(text, parameters)
+                if result is None:
+                    raise QueryError("the statement is empty", "give one statement")
                 return result.to_arrow_table() if max_rows is None else _first_rows(result, max_rows)
             except STATEMENT_ERRORS as error:
                 raise QueryError(f"this SQL cannot run: {error}", "correct the statement") from error
