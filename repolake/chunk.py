@@ -17,7 +17,6 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from repolake.chunk_worker import ROW_COLUMNS, FileJob, FileResult, WorkerConfig
 from repolake.cores import usable_core_count
@@ -25,14 +24,15 @@ from repolake.errors import SettingsError, SourceError
 from repolake.grammars import GRAMMARS
 from repolake.lake import Lake
 from repolake.progress import Progress, SilentProgress
+from repolake.reading import FileSource
 from repolake.records import Chunker, ChunkReport, Failure, Snapshot, Source, Stage
 from repolake.settings import Settings
-from repolake.shards import CHUNK_SCHEMA, ShardWriter
-from repolake.source import FileSource, open_source
+from repolake.shards import CHUNK_SCHEMA, ShardWriter, read_shard
+from repolake.source import open_source
 from repolake.splitter import SMALLEST_BUDGET
 from repolake.worker_pool import WorkerPool
 
-CHUNKER_VERSION = 1  # raise it with every change that moves a cut or changes a symbol
+CHUNKER_VERSION = 2  # raise it with every change that moves a cut or changes a symbol
 BYTES_PER_WORKER = 2 * 1024 * 1024  # a second worker pays for its start from about here
 NO_CHUNK_ORDINAL = -1
 
@@ -163,7 +163,7 @@ def _missing(sources: Sequence[tuple[Snapshot, Source]], lake: Lake, fingerprint
     known = _known(lake, fingerprint)
     missing: dict[tuple[str, str], _Missing] = {}
     for snapshot, source in sources:
-        table = pq.read_table(
+        table = read_shard(
             lake.snapshot_path(snapshot.snapshot_id),
             columns=["path", "blob", "size_bytes", "language", "skip_reason", "error"],
         )
@@ -181,7 +181,7 @@ def _known(lake: Lake, fingerprint: str) -> set[tuple[str, str]]:
     """Return every (blob, language) that has rows: its first chunk, or the row that says there is none."""
     known: set[tuple[str, str]] = set()
     for shard in lake.shards(lake.chunks_dir(fingerprint), CHUNK_SCHEMA):
-        table = pq.read_table(shard, columns=["blob", "language"], filters=[("ordinal", "<=", 0)])
+        table = read_shard(shard, columns=["blob", "language"], filters=[("ordinal", "<=", 0)])
         known.update(zip(table["blob"].to_pylist(), table["language"].to_pylist(), strict=True))
     return known
 

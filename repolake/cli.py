@@ -23,7 +23,11 @@ def main() -> NoReturn:
         signal.signal(number, _interrupt)
     warnings.showwarning = _show_warning  # type: ignore[assignment]  # only the message is shown
     try:
-        from repolake import evaluate_command, serve_command  # noqa: F401  # register themselves
+        from repolake import (  # noqa: F401  # they register themselves
+            evaluate_command,
+            serve_command,
+            upkeep_commands,
+        )
         from repolake.commands import app
 
         app(prog_name="repolake")

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from repolake.records import RunReport, SearchHit
+from repolake.records import GarbageReport, RunReport, SearchHit
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -188,19 +188,45 @@ def print_status(status: Status, console: Console) -> None:
         console.print()
         console.print(skips)
     runs = Table("run", "state", box=None, pad_edge=False, header_style="bold")
-    for column in ("seconds", "new chunks", "new vectors", "failures"):
+    for column in ("seconds", "MB read", "new chunks", "new vectors", "vectors/s", "database MB", "failures"):
         runs.add_column(column, justify="right")
     for run in status.runs:
         seconds = "" if run.seconds is None else f"{run.seconds:,.1f}"
-        numbers = (run.chunks_new, run.embeddings_new, run.failures)
-        runs.add_row(run.run_id, run.state, seconds, *(f"{number:,}" for number in numbers))
+        rate = "" if run.embeddings_per_second is None else f"{run.embeddings_per_second:,.0f}"
+        runs.add_row(
+            run.run_id,
+            run.state,
+            seconds,
+            f"{run.bytes_chunked / 1e6:,.1f}",
+            f"{run.chunks_new:,}",
+            f"{run.embeddings_new:,}",
+            rate,
+            f"{run.database_bytes / 1e6:,.1f}" if run.database_bytes else "",
+            f"{run.failures:,}",
+        )
     console.print()
     console.print(runs)
     for failure in status.failures:
-        sentence = f"failed: {failure.repository} {failure.path} ({failure.stage.value}): {failure.error}"
-        console.print(Text(printable(sentence), style="yellow"), soft_wrap=True)
+        sentence = f"{failure.repository} {failure.path} ({failure.stage.value}): {failure.error}"
+        console.print(
+            Text(printable(f"failed, tried again by the next run: {sentence}"), style="yellow"),
+            soft_wrap=True,
+        )
     if status.truncated_chunks:
         console.print(f"{status.truncated_chunks:,} chunks of these runs were longer than the model reads")
+
+
+def print_garbage(report: GarbageReport, console: Console) -> None:
+    """Print what gc removed and left."""
+    removed = [f"{count:,} {kind}" for kind, count in sorted(report.removed.items())]
+    lines = [
+        f"removed {', '.join(removed) or 'nothing'}; wrote {report.shards_written:,} compacted shards",
+        f"{report.bytes_freed / 1e6:,.1f} MB freed in {report.seconds:.1f} s",
+        f"lake {report.lake_bytes / 1e6:,.1f} MB, databases {report.database_bytes / 1e6:,.1f} MB",
+    ]
+    lines += [f"purged {blob}; published {report.database}" for blob in report.purged]
+    lines += [f"damaged and set aside, the next run makes it again: {name}" for name in report.damaged]
+    console.print(Text(printable("\n".join(lines))), soft_wrap=True)
 
 
 def print_table(table: pa.Table, console: Console) -> None:

@@ -181,6 +181,7 @@ def plan(
             RepositorySpec(location, worktree=worktree),
             ref,
             settings,
+            tokenizer_file=identity.tokenizer_file,
             budget=identity.token_budget(settings.chunk_tokens),
             tokens_per_second=tokens_per_second(settings.data_dir, identity.model_id),
             progress=progress,
@@ -301,6 +302,38 @@ def status(
         typer.echo(f"repolake: {name} was last indexed more than {fail_if_stale:g} hours ago", err=True)
     if stale:
         raise typer.Exit(EXIT_FAILURES)
+
+
+@app.command()
+def gc(
+    purge_blob: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--purge-blob",
+            metavar="ID",
+            help="Remove this content (a git blob id) everywhere, for good; repeatable.",
+        ),
+    ] = None,
+    wait: Wait = 0.0,
+    data_dir: DataDir = None,
+    json: Json = False,
+) -> None:
+    """Remove what nothing needs any more: expired snapshots, orphan shards, old databases and runs."""
+    from repolake.cli_output import print_garbage, print_json
+    from repolake.cli_progress import terminal_progress
+    from repolake.garbage import collect_garbage
+
+    with terminal_progress(make_console(stderr=True)) as progress:
+        report = collect_garbage(
+            settings=make_settings(data_dir),
+            purge_blobs=tuple(purge_blob or ()),
+            wait_seconds=wait,
+            progress=progress,
+        )
+    if json:
+        print_json(asdict(report))
+    else:
+        print_garbage(report, make_console())
 
 
 def _specs(

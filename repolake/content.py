@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -87,6 +87,10 @@ class Content:
             content = _with_repository(content, spec, report.repository)
         return content
 
+    def with_snapshots_of(self, is_held: Callable[[str], bool]) -> Content:
+        """Return the content without the snapshots whose id is not held; a repository may have none left."""
+        return replace(self, snapshots=tuple(s for s in self.snapshots if is_held(s.snapshot_id)))
+
     def with_failures(self, failures: Iterable[Failure]) -> Content:
         """Return the content with more failures, each named once."""
         return replace(self, failures=tuple(dict.fromkeys((*self.failures, *failures))))
@@ -104,6 +108,12 @@ class Content:
             specs=tuple(known for known in self.specs if known.name != name),
             snapshots=tuple(known for known in self.snapshots if known.repository != name),
             failures=tuple(known for known in self.failures if known.repository != name),
+        )
+
+    def without_ref(self, name: str, ref: str) -> Content:
+        """Return the content without the snapshots of one ref of a repository."""
+        return replace(
+            self, snapshots=tuple(s for s in self.snapshots if (s.repository, s.ref) != (name, ref))
         )
 
     def is_same(self, other: Content) -> bool:

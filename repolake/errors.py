@@ -12,6 +12,7 @@
     ├── LakeBusyError                another run holds the data folder (transient)
     ├── LakeFormatError              lake or index were written by a newer repolake
     ├── LakeWriteError               the data folder cannot be written
+    ├── LakeReadError                shards of the lake are damaged or missing
     ├── ShrinkError                  a folder lost most of its files; its snapshot was not replaced
     ├── SourceError                  a repository could not be read
     │   ├── GitError                 git refused
@@ -129,6 +130,11 @@ class LakeFormatError(RepolakeError):
     supported: int
 
     def __str__(self) -> str:
+        if self.found < self.supported:
+            return (
+                f"{self.path} has format {self.found}, this repolake reads {self.supported}; "
+                "`repolake rebuild` makes it anew from the lake"
+            )
         return (
             f"{self.path} has format {self.found}, this repolake reads up to {self.supported}; "
             "upgrade repolake, or use another --data-dir"
@@ -146,6 +152,20 @@ class LakeWriteError(RepolakeError):
         return (
             f"cannot write {self.path} ({self.reason}); make room or give --data-dir a writable "
             "folder and run again; the published index is untouched"
+        )
+
+
+@dataclass(eq=False)
+class LakeReadError(RepolakeError):
+    """Shards of the lake are damaged or gone; a run makes them again where their repositories can be read."""
+
+    paths: tuple[str, ...]
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"cannot read {', '.join(self.paths)} ({self.reason}); run `repolake index` again: it sets "
+            "damaged shards aside and makes them again; the published index is untouched"
         )
 
 
@@ -195,6 +215,20 @@ class FileUnreadableError(SourceError):
 
     def __str__(self) -> str:
         return f"cannot read {self.path} in {self.location}: {self.reason}; the next run tries it again"
+
+
+@dataclass(eq=False)
+class WorkerStartError(RepolakeError):
+    """No worker process of a stage comes up: the installation is broken, or the machine is full."""
+
+    program: str
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"no worker process starts ({self.program}: {self.reason}); check the installation and the "
+            "memory that is left; the published index is untouched"
+        )
 
 
 @dataclass(eq=False)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from repolake.chunk import chunk
+from repolake.checkout import missing_refs
+from repolake.chunk import chunk, chunking_fingerprint
+from repolake.damage import set_aside_damaged
 from repolake.embed import embed
-from repolake.errors import ShrinkError, SourceError, UsageError
+from repolake.errors import LakeReadError, ModelError, ShrinkError, SourceError, UsageError
 from repolake.lake import Lake
 from repolake.load import load
 from repolake.manifest import Manifest
@@ -28,6 +30,7 @@ from repolake.records import (
 )
 from repolake.scan import scan
 from repolake.settings import Settings
+from repolake.tokens import TokenCounter
 
 MAX_GROUPS = 24  # so that a run of a thousand repositories has tens of task runs
 
@@ -61,16 +64,28 @@ class Context:
 class ScanRequest:
     """One repository to scan, with the current snapshot of each ref that the lake knows.
 
-    The key None is the default ref.
+    The ref None is the default one. Of `other_refs`, which are known but not asked for, only whether they are
+    still there is looked up.
     """
 
     spec: RepositorySpec
+    refs: tuple[str | None, ...]
+    other_refs: tuple[str, ...]
     previous: dict[str | None, Snapshot]
 
-    @property
-    def refs(self) -> tuple[str | None, ...]:
-        """The refs asked for; None stands for the default one."""
-        return self.spec.refs or (None,)
+
+def choose_chunking(model: ModelIdentity, settings: Settings, chunker: Chunker) -> Chunking:
+    """Return how chunks are cut for a model.
+
+    Raises ModelError when its tokenizer cannot be read.
+    """
+    try:
+        tokenizer = TokenCounter.load(model.tokenizer_file)
+    except (OSError, ValueError) as error:
+        raise ModelError(model.name, f"its tokenizer cannot be read ({error})") from error
+    budget = model.token_budget(settings.chunk_tokens)
+    fingerprint = chunking_fingerprint(budget, tokenizer.fingerprint, chunker)
+    return Chunking(fingerprint, model.tokenizer_file, budget, chunker)
 
 
 def groups_of(items: Sequence[T]) -> list[tuple[T, ...]]:
@@ -88,6 +103,7 @@ def scan_group(
     """
     outcomes: list[tuple[ScanRequest, ScanReport | RepositoryFailure]] = []
     for request in requests:
+        read = set()
         for ref in request.refs:
             try:
                 report = scan(
@@ -107,7 +123,20 @@ def scan_group(
                 outcomes.append((request, RepositoryFailure(request.spec, ref, Stage.SCAN, error)))
             else:
                 outcomes.append((request, report))
+                read.add(report.snapshot.ref)
+        unread = [ref for ref in request.other_refs if ref not in (*request.refs, *read)]
+        if unread and read:
+            outcomes.extend((request, gone) for gone in _gone_refs(request.spec, unread, context))
     return tuple(outcomes)
+
+
+def _gone_refs(spec: RepositorySpec, refs: Sequence[str], context: Context) -> Iterator[RepositoryFailure]:
+    """Yield a failure for each of these refs that the repository no longer has."""
+    try:
+        for ref, error in missing_refs(spec, refs, context.lake):
+            yield RepositoryFailure(spec, ref, Stage.SCAN, error)
+    except (SourceError, UsageError):
+        return  # it vanished after its scan: the next run says so
 
 
 def chunk_group(
@@ -135,20 +164,23 @@ def chunk_group(
 
 
 def embed_group(snapshots: tuple[Snapshot, ...], context: Context) -> tuple[EmbedReport, ...]:
-    """Embed what each snapshot misses, in order."""
-    return tuple(
-        embed(
-            [snapshot],
-            lake=context.lake,
-            fingerprint=context.chunking.fingerprint,
-            model=context.model,
-            settings=context.settings,
-            progress=context.progress,
-        )
-        for snapshot in snapshots
+    """Embed what the snapshots miss, all at once: the lake is read once, and texts share batches."""
+    return embed(
+        snapshots,
+        lake=context.lake,
+        fingerprint=context.chunking.fingerprint,
+        model=context.model,
+        settings=context.settings,
+        progress=context.progress,
     )
 
 
 def load_all(manifest: Manifest, context: Context) -> LoadReport:
-    """Build and publish the database of everything that the manifest names."""
+    """Verify the shards, then build and publish the database of everything that the manifest names.
+
+    Raises LakeReadError when a shard is damaged; it has been set aside.
+    """
+    damaged = set_aside_damaged(context.lake, manifest, is_thorough=True)
+    if damaged:
+        raise LakeReadError(damaged, "damaged; set aside")
     return load(manifest, lake=context.lake, settings=context.settings, progress=context.progress)

@@ -9,19 +9,20 @@ from functools import cache
 from pathlib import Path
 
 from repolake.checkout import Checkout
-from repolake.decisions import Decider, Decision, Undecided
+from repolake.decisions import Decider, Decision, Undecided, purged_decision
 from repolake.entries import Entry
 from repolake.errors import SourceError
-from repolake.folder import blob_id
 from repolake.ignore_patterns import IGNORE_FILE, IgnorePatterns, PathFilter
+from repolake.lake import Lake
+from repolake.reading import FileSource, blob_id
 from repolake.records import RepositorySpec
 from repolake.settings import Settings
-from repolake.source import FileSource, open_source
+from repolake.source import open_source
 
 # What these modules say decides what is indexed: another text of them is another rules fingerprint.
 _RULE_MODULES = (
-    "attributes content_rules decisions file_kinds ignore_patterns languages notebook skip_rules"
-    " text_decoding"
+    "attributes content_rules decisions file_kinds ignore_patterns ignored_later languages notebook"
+    " skip_rules text_decoding"
 ).split()
 
 _READ_AHEAD = 512
@@ -50,6 +51,7 @@ class Inspection:
     entries: list[Entry]
     decider: Decider
     basis: str
+    purged: frozenset[str] = frozenset()
 
     def files(self, known: Known, advance: Callable[[int], None]) -> Iterator[Inspected]:
         """Yield each path with its decision; contents of paths in `known` are not judged again."""
@@ -74,6 +76,8 @@ class Inspection:
                 yield self._by_content(entry, outcome, next(contents), known)
 
     def _without_reading(self, entry: Entry, known: Known) -> Decision | Undecided:
+        if entry.blob in self.purged:
+            return purged_decision()
         outcome = self.decider.by_name(entry)
         if isinstance(outcome, Undecided) and entry.blob is not None:
             return known.get((entry.path, entry.blob), outcome)
@@ -88,6 +92,8 @@ class Inspection:
             git = self.checkout.git
             blob = blob_id(data, is_sha256=git is not None and git.is_sha256)
             entry = replace(entry, blob=blob, size_bytes=len(data))
+        if entry.blob in self.purged:
+            return Inspected(entry, purged_decision())
         found = known.get((entry.path, entry.blob or ""))
         return Inspected(entry, found or self.decider.by_content(entry, standing, data), data)
 
@@ -97,29 +103,36 @@ def inspect(checkout: Checkout, spec: RepositorySpec, settings: Settings) -> Ins
 
     Raises SourceError, GitError when it cannot be listed.
     """
-    entries = list(checkout.entries(settings.data_dir))
+    entries = checkout.entries(settings.data_dir, settings.history_commit_limit)
     paths = [entry.path for entry in entries if entry.skip_reason is None and entry.error is None]
     attributes = checkout.attributes(paths)
     ignore_files = _ignore_files(checkout, entries)
     basis = hashlib.md5(rules_fingerprint(spec, settings).encode(), usedforsecurity=False)
-    basis.update(repr(sorted(ignore_files.items())).encode("utf-8", "backslashreplace"))
-    basis.update(
-        repr(sorted((path, repr(found)) for path, found in attributes.items())).encode(
-            "utf-8", "backslashreplace"
-        )
-    )
+    for named in (
+        ignore_files.items(),
+        ((path, repr(found)) for path, found in attributes.items()),
+        ((entry.path, entry.ignored_by) for entry in entries if entry.ignored_by is not None),
+    ):
+        basis.update(repr(sorted(named)).encode("utf-8", "backslashreplace"))
     decider = Decider(
         max_file_bytes=settings.max_file_bytes,
         path_filter=PathFilter(spec.include, spec.exclude),
         ignore_patterns=IgnorePatterns(ignore_files),
         attributes=attributes,
     )
-    return Inspection(checkout, entries, decider, basis.hexdigest())
+    purged = Lake(settings.data_dir).purged_blobs()
+    return Inspection(checkout, entries, decider, basis.hexdigest(), purged)
 
 
 def rules_fingerprint(spec: RepositorySpec, settings: Settings) -> str:
     """Return a fingerprint of the rules, of the settings that they use, and of the repository's patterns."""
-    own = (settings.max_file_bytes, settings.history_commit_limit, spec.include, spec.exclude)
+    own = (
+        settings.max_file_bytes,
+        settings.history_commit_limit,
+        settings.author_names,
+        spec.include,
+        spec.exclude,
+    )
     return hashlib.md5((_rules_text_hash() + repr(own)).encode(), usedforsecurity=False).hexdigest()
 
 

@@ -6,6 +6,7 @@
     lake/evaluations/<evaluation id>.parquet                 one row per variant, query and metric
     lake/runs/<run_id>.json                                  one manifest a run
     lake/quarantine/                                         shards that could not be read, set aside
+    lake/purged/<blob>                                       contents that must not come back, one file each
     mirrors/                                                 bare mirrors of repositories given by URL
 
 A shard is written under a name that starts with `_`, flushed to disk, then renamed: whatever bears a final
@@ -27,7 +28,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from repolake.errors import LakeBusyError
 from repolake.manifest import Manifest, manifest_bytes, read_manifest
@@ -35,12 +35,15 @@ from repolake.shards import (
     SNAPSHOT_SCHEMA,
     is_readable_shard,
     is_sound_shard,
+    read_shard,
     write_atomically,
     write_errors,
     write_shard,
 )
 
 logger = logging.getLogger(__name__)
+
+SIDE_FOLDER = "evaluate"  # side indexes of evaluations, which share this lake's shards
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,22 @@ class Lake:
         return self.root / "evaluations"
 
     @property
+    def purged_dir(self) -> Path:
+        """Folder with one file per blob that must not come back."""
+        return self.root / "purged"
+
+    def purged_blobs(self) -> frozenset[str]:
+        """Return the blobs that scans leave out because somebody had them purged."""
+        if not self.purged_dir.is_dir():
+            return frozenset()
+        return frozenset(path.name.partition(".")[0] for path in self.purged_dir.iterdir())
+
+    def side_lakes(self) -> list[Lake]:
+        """Return the lakes of side indexes, which share this lake's shards and rest on some of them."""
+        folder = self.data_dir / SIDE_FOLDER
+        return [Lake(path) for path in sorted(folder.iterdir())] if folder.is_dir() else []
+
+    @property
     def mirrors_dir(self) -> Path:
         """Folder of the bare mirrors of repositories given by URL."""
         return self.data_dir / "mirrors"
@@ -96,6 +115,10 @@ class Lake:
         """Path of one snapshot's shard."""
         return self.snapshots_dir / f"{snapshot_id}.parquet"
 
+    def holds_snapshot(self, snapshot_id: str) -> bool:
+        """Whether the snapshot's shard is there."""
+        return self.snapshot_path(snapshot_id).is_file()
+
     def write_snapshot(self, snapshot_id: str, table: pa.Table) -> None:
         """Store one snapshot's rows, atomically, with the metadata of the table's schema.
 
@@ -105,8 +128,11 @@ class Lake:
         write_shard(self.snapshot_path(snapshot_id), rows)
 
     def decisions(self, snapshot_id: str) -> Decisions:
-        """Count what became of a snapshot's paths."""
-        table = pq.read_table(self.snapshot_path(snapshot_id), columns=["skip_rule", "error"])
+        """Count what became of a snapshot's paths.
+
+        Raises LakeReadError when its shard is damaged or gone.
+        """
+        table = read_shard(self.snapshot_path(snapshot_id), columns=["skip_rule", "error"])
         rules = Counter(rule for rule in table.column("skip_rule").to_pylist() if rule is not None)
         failed = table.num_rows - table.column("error").null_count
         return Decisions(table.num_rows - rules.total() - failed, failed, dict(rules.most_common()))
@@ -125,10 +151,14 @@ class Lake:
             if is_sound_shard(path, schema) and not (is_thorough and not is_readable_shard(path)):
                 sound.append(path)
             else:
-                self._set_aside(path)
+                self.set_aside(path)
         return sound
 
-    def _set_aside(self, path: Path) -> None:
+    def set_aside(self, path: Path) -> None:
+        """Move a file that is not what it should be to quarantine; it is never read again.
+
+        Raises LakeWriteError when the folder cannot be written.
+        """
         logger.warning("%s is no sound shard: set aside in %s", path, self.quarantine_dir)
         with write_errors(self.quarantine_dir):
             self.quarantine_dir.mkdir(parents=True, exist_ok=True)
@@ -143,21 +173,23 @@ class Lake:
 
         Raises LakeFormatError for one written by a newer repolake.
         """
-        if not self.runs_dir.is_dir():
-            return []
-        found = []
-        for path in self.runs_dir.glob("*.json"):
-            manifest = read_manifest(path)
-            if manifest is None:
-                self._set_aside(path)
-            else:
-                found.append(manifest)
-        return sorted(found, key=lambda manifest: manifest.sequence)
+        found = [read_manifest(path) for path in self.manifest_paths()]
+        return sorted((one for one in found if one is not None), key=lambda manifest: manifest.sequence)
+
+    def manifest_paths(self) -> list[Path]:
+        """Return the files of all manifests, oldest first: run ids sort by time."""
+        return sorted(path for path in self.runs_dir.glob("*.json") if not path.name.startswith("_"))
 
     def latest_manifest(self) -> Manifest | None:
-        """Return the manifest that names the current content, or None for an empty lake."""
-        manifests = self.manifests()
-        return manifests[-1] if manifests else None
+        """Return the manifest that names the current content, or None for an empty lake.
+
+        Raises LakeFormatError for one written by a newer repolake.
+        """
+        for path in reversed(self.manifest_paths()):
+            manifest = read_manifest(path)
+            if manifest is not None:
+                return manifest
+        return None
 
     @contextmanager
     def lock(self, wait_seconds: float = 0.0) -> Iterator[None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from repolake.errors import LakeFormatError
 from repolake.records import Failure, Repository, RepositorySpec, Snapshot, Stage
 
 LAKE_FORMAT = 1
+_STAMP = "%Y%m%dT%H%M%S"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +45,19 @@ class Manifest:
     stages: tuple[StageCount, ...] = ()
     failures: tuple[Failure, ...] = ()
     database: str | None = None  # name of the file that was built from exactly this content
+    shards: dict[str, int] = field(default_factory=dict)  # bytes of each file that the content rests on
     format: int = LAKE_FORMAT
 
 
-def new_run_id(now: datetime) -> str:
-    """Return a run id that sorts by time, such as `20260102T030405-1a2b3c`."""
-    return f"{now:%Y%m%dT%H%M%S}-{uuid.uuid4().hex[:6]}"
+def new_run_id(now: datetime, after: str | None = None) -> str:
+    """Return a run id that sorts by time, such as `20260102T030405-1a2b3c`, and behind the one before.
+
+    A clock that was set back does not bring the order of runs and databases into disorder.
+    """
+    stamp = f"{now:{_STAMP}}"
+    if after is not None and stamp <= (last := after.partition("-")[0]):
+        stamp = f"{datetime.strptime(last, _STAMP) + timedelta(seconds=1):{_STAMP}}"  # noqa: DTZ007
+    return f"{stamp}-{uuid.uuid4().hex[:6]}"
 
 
 def manifest_bytes(manifest: Manifest) -> bytes:
@@ -64,14 +72,24 @@ def _to_json(value: object) -> str:
 
 
 def read_manifest(path: Path) -> Manifest | None:
-    """Return the manifest, or None when the file is no manifest."""
+    """Return the manifest, or None when the file is no manifest or is gone.
+
+    Raises LakeFormatError for one written by a newer repolake.
+    """
     try:
         raw = json.loads(path.read_bytes())
         found = int(raw["format"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, FileNotFoundError):
         return None
     if found > LAKE_FORMAT:
         raise LakeFormatError(str(path), found, LAKE_FORMAT)
+    try:
+        return _manifest(raw, found)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _manifest(raw: dict[str, Any], found: int) -> Manifest:
     return Manifest(
         run_id=raw["run_id"],
         sequence=raw["sequence"],
@@ -100,6 +118,7 @@ def read_manifest(path: Path) -> Manifest | None:
         stages=tuple(StageCount(**{**row, "stage": Stage(row["stage"])}) for row in raw["stages"]),
         failures=tuple(Failure(**{**row, "stage": Stage(row["stage"])}) for row in raw["failures"]),
         database=raw["database"],
+        shards=dict(raw.get("shards", {})),  # lakes of before have none
         format=found,
     )
 

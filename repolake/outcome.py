@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 
 from repolake.content import Content
+from repolake.errors import UnknownNameError
 from repolake.manifest import StageCount
 from repolake.records import (
     WHOLE_REPOSITORY,
@@ -25,10 +26,14 @@ StageReport = ScanReport | ChunkReport | EmbedReport | LoadReport
 
 @dataclass
 class Outcome:
-    """The reports of a run's stages so far; `chunked` and `embedded` are by snapshot id."""
+    """The reports of a run's stages so far; `chunked` and `embedded` are by snapshot id.
+
+    `gone_refs` has (repository, ref) of each known ref that its repository no longer has.
+    """
 
     scans: list[tuple[RepositorySpec, ScanReport]] = field(default_factory=list)
     failed: list[RepositoryFailure] = field(default_factory=list)
+    gone_refs: list[tuple[str, str]] = field(default_factory=list)
     chunked: dict[str, ChunkReport] = field(default_factory=dict)
     embedded: dict[str, EmbedReport] = field(default_factory=dict)
     loaded: LoadReport | None = None
@@ -39,6 +44,18 @@ class Outcome:
         return any(report.chunks_new for report in self.chunked.values()) or any(
             report.embeddings_new for report in self.embedded.values()
         )
+
+    def scans_to_remember(self) -> list[tuple[RepositorySpec, ScanReport]]:
+        """Return the scans, with specifications that name no ref that never was there."""
+        unknown = {
+            (failure.spec, failure.ref)
+            for failure in self.failed
+            if isinstance(failure.error, UnknownNameError)
+        }
+        return [
+            (replace(spec, refs=tuple(ref for ref in spec.refs if (spec, ref) not in unknown)), report)
+            for spec, report in self.scans
+        ]
 
     def failures(self, before: Content) -> tuple[Failure, ...]:
         """Return what failed, each once: whole repositories first, then files."""
@@ -114,6 +131,8 @@ class Outcome:
             if report.files_indexed == 0:
                 snapshot = report.snapshot
                 yield f"{snapshot.repository} has no indexable file at {snapshot.ref} any more"
+        for repository, ref in self.gone_refs:
+            yield f"{repository} has no ref {ref} any more: its snapshots leave the index"
         for chunked in self.chunked.values():
             yield from chunked.notes
         for embedded in self.embedded.values():

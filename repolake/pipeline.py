@@ -10,24 +10,24 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from repolake import __version__, database
-from repolake.chunk import chunking_fingerprint
 from repolake.content import Content
-from repolake.errors import IndexMissingError, ModelError, RepolakeError, UsageError
-from repolake.executor import Call, Executor, LocalExecutor
+from repolake.damage import find_lost_shards, set_aside_damaged
+from repolake.errors import DatabaseError, IndexMissingError, LakeReadError, UsageError
+from repolake.executor import Executor, LocalExecutor
 from repolake.groups import (
-    Chunking,
     Context,
+    choose_chunking,
     chunk_group,
     embed_group,
     groups_of,
     load_all,
 )
 from repolake.lake import Lake
-from repolake.load import load
 from repolake.manifest import Manifest, new_run_id
-from repolake.model_identity import ModelIdentity, model_from_settings
+from repolake.model_identity import model_from_settings
 from repolake.outcome import Outcome
 from repolake.progress import Progress, SilentProgress
+from repolake.publishing import finished, publish, publish_content, with_content
 from repolake.records import (
     WHOLE_REPOSITORY,
     Chunker,
@@ -42,7 +42,6 @@ from repolake.records import (
 )
 from repolake.scanning import scan_repositories
 from repolake.settings import Settings
-from repolake.tokens import TokenCounter
 
 
 def index(
@@ -85,23 +84,10 @@ def remove(
         previous = lake.latest_manifest()
         if previous is None:
             raise IndexMissingError(str(settings.data_dir))
-        now = datetime.now(UTC)
-        manifest = replace(
-            _with_content(previous, Content.of(previous).without(name)),
-            run_id=new_run_id(now),
-            sequence=previous.sequence + 1,
-            started_at=now,
-            finished_at=None,
-            state="running",
-            stages=(),
-            database=None,
+        content = Content.of(previous).without(name)
+        return publish_content(
+            previous, content, lake=lake, settings=settings, progress=progress or SilentProgress()
         )
-        load_call = LocalExecutor().submit(
-            load, manifest, lake=lake, settings=settings, progress=progress or SilentProgress()
-        )
-        loaded = _publish(manifest, lake, load_call)
-        lake.write_manifest(_finished(manifest, loaded.database))
-        return loaded
 
 
 @dataclass
@@ -115,8 +101,10 @@ class _Run:
     before: Content
     executor: Executor = field(default_factory=LocalExecutor)
     forgotten: set[str] = field(default_factory=set)
+    forgotten_refs: set[tuple[str, str]] = field(default_factory=set)
     outcome: Outcome = field(default_factory=Outcome)
     seconds: dict[Stage, float] = field(default_factory=dict)
+    damaged: set[str] = field(default_factory=set)  # shards that were damaged or gone, by path below the lake
 
     @classmethod
     def begin(
@@ -132,9 +120,9 @@ class _Run:
         model = model_from_settings(settings)
         context = Context(
             lake=lake,
-            run_id=new_run_id(now),
+            run_id=new_run_id(now, previous.run_id if previous else None),
             settings=settings,
-            chunking=_chunking(model, settings, chunker or Chunker.AST),
+            chunking=choose_chunking(model, settings, chunker or Chunker.AST),
             model=model,
             allow_shrink=allow_shrink,
             progress=progress,
@@ -142,18 +130,35 @@ class _Run:
         return cls(context, now, started, previous, Content.of(previous))
 
     def index(self, specs: Sequence[RepositorySpec], is_whole_list: bool) -> RunReport:
-        """Run the four stages."""
+        """Run the four stages; once more if the lake turns out to be damaged, to make again what is lost."""
+        lake = self.context.lake
+        if self.previous is not None:
+            lost = find_lost_shards(lake, self.previous)
+            self.damaged = {*lost, *set_aside_damaged(lake, self.previous, is_thorough=False)}
+        try:
+            return self._index(specs, is_whole_list)
+        except (DatabaseError, LakeReadError) as error:
+            found = set_aside_damaged(lake, self._manifest(Content()), is_thorough=True)
+            if isinstance(error, LakeReadError):
+                found += tuple(path.removeprefix(f"{lake.root}/") for path in error.paths)
+            if not found:
+                raise
+        self.damaged.update(found)
+        self.outcome, self.forgotten, self.forgotten_refs = Outcome(), set(), set()
+        return self._index(specs, is_whole_list)
+
+    def _index(self, specs: Sequence[RepositorySpec], is_whole_list: bool) -> RunReport:
         wanted = tuple(dict.fromkeys(specs)) or self.before.specs
         if not wanted:
             raise UsageError("nothing to index", "name a PATH or URL")
         with self._timed(Stage.SCAN):
-            self._scan(wanted)
+            self._scan(wanted, has_all_refs=not specs)
             failed = self.outcome.failed
             if not self.outcome.scans and not any(self._known(failure.spec) for failure in failed):
                 raise failed[0].error
             if is_whole_list:
                 self._forget_unlisted()
-            if self._is_chunking_new:
+            if self._is_chunking_new or self.damaged:
                 self._scan_the_others()
         missing = [(spec, report) for spec, report in self.outcome.scans if self._is_work_left(report)]
         if missing or self._is_model_new:
@@ -167,8 +172,10 @@ class _Run:
 
     # scan
 
-    def _scan(self, specs: Sequence[RepositorySpec]) -> None:
-        scan_repositories(specs, self.before, self.outcome, self.context, self.executor)
+    def _scan(self, specs: Sequence[RepositorySpec], *, has_all_refs: bool = False) -> None:
+        scan_repositories(
+            specs, self.before, self.outcome, self.context, self.executor, has_all_refs=has_all_refs
+        )
 
     def _known(self, spec: RepositorySpec) -> Repository | None:
         return self.before.repository_at(spec.location, spec.name)
@@ -179,6 +186,17 @@ class _Run:
             known.repository for f in self.outcome.failed if (known := self._known(f.spec)) is not None
         }
         self.forgotten = {known.repository for known in self.before.repositories} - listed
+        asked = {(report.snapshot.repository, report.snapshot.ref) for _, report in self.outcome.scans}
+        read = {name for name, _ in asked}
+        asked |= {
+            (known.repository, f.ref or known.default_ref)
+            for f in self.outcome.failed
+            if (known := self._known(f.spec)) is not None
+        }
+        # Of a repository of which nothing could be read, all stays.
+        self.forgotten_refs = {
+            (s.repository, s.ref) for s in self.before.snapshots if s.is_current and s.repository in read
+        } - asked
 
     @property
     def _is_chunking_new(self) -> bool:
@@ -188,19 +206,21 @@ class _Run:
         )
 
     def _scan_the_others(self) -> None:
-        """Scan what was not asked for, too: a database holds chunks of one chunking only."""
+        """Scan what was not asked for, too: a database holds chunks of one chunking, and no gaps."""
         done = {(report.snapshot.repository, report.snapshot.ref) for _, report in self.outcome.scans}
+        done.update(self.outcome.gone_refs)
         others = []
         for repository in self.before.repositories:
             name = repository.repository
             if name in self.forgotten:
                 continue
             refs = tuple(ref for ref in self.before.current_refs(name) if (name, ref) not in done)
+            refs = tuple(ref for ref in refs if (name, ref) not in self.forgotten_refs)
             spec = self.before.spec(name)
             if refs:
                 others.append(spec if spec.worktree else replace(spec, refs=refs))
         self._scan(others)
-        for failure in self.outcome.failed:
+        for failure in self.outcome.failed if self._is_chunking_new else ():
             if self._known(failure.spec) is not None:
                 raise UsageError(
                     f"another model or chunking needs every repository again, but {failure.error}",
@@ -224,6 +244,7 @@ class _Run:
         return (
             not report.is_unchanged
             or self._is_chunking_new
+            or bool(self.damaged)
             or not self.before.holds(report.snapshot.snapshot_id)
             or self.before.has_failures(report.snapshot.repository)
         )
@@ -253,9 +274,16 @@ class _Run:
         before = self.before
         for name in self.forgotten:
             before = before.without(name)
+        for name, ref in (*self.outcome.gone_refs, *self.forgotten_refs):
+            before = before.without_ref(name, ref)
         if self._is_chunking_new:  # older snapshots have no chunks under the new fingerprint
             before = replace(before, snapshots=())
-        return before.with_reports(self.outcome.scans, self.context.settings.snapshots_per_ref)
+        content = before.with_reports(
+            self.outcome.scans_to_remember(), self.context.settings.snapshots_per_ref
+        )
+        if self.damaged:  # an older snapshot, or one of a repository that is gone, cannot be made again
+            content = content.with_snapshots_of(self.context.lake.holds_snapshot)
+        return content
 
     def publish(self, content: Content) -> RunReport:
         """Write the manifest, build and publish the database of its content, unless it is published."""
@@ -263,15 +291,18 @@ class _Run:
         content = content.with_failures(f for f in found if content.repository(f.repository) is not None)
         manifest = self._manifest(content)
         is_unchanged = self._is_published(content)
+        lost = set(find_lost_shards(self.context.lake, self.previous) if self.previous else ())
+        if not is_unchanged and lost - self.damaged:
+            raise LakeReadError(tuple(sorted(lost - self.damaged)), "set aside by a stage")
         with self._timed(Stage.LOAD):
             if is_unchanged and self.previous is not None:
                 name = str(self.previous.database)
             else:
                 call = self.executor.submit(load_all, manifest, self.context)
-                self.outcome.loaded = _publish(manifest, self.context.lake, call)
+                self.outcome.loaded = publish(manifest, self.context.lake, call)
                 name = self.outcome.loaded.database
-        finished = _finished(manifest, name, has_failed=bool(self.outcome.failed))
-        self.context.lake.write_manifest(replace(finished, stages=self.outcome.stage_counts()))
+        ended = finished(manifest, self.context.lake, name, has_failed=bool(self.outcome.failed))
+        self.context.lake.write_manifest(replace(ended, stages=self.outcome.stage_counts()))
         return self._report(found, self.context.lake.data_dir / name, is_unchanged)
 
     def _is_published(self, content: Content) -> bool:
@@ -322,7 +353,7 @@ class _Run:
             snapshots=(),
             stages=self.outcome.stage_counts(),
         )
-        return _with_content(manifest, content)
+        return with_content(manifest, content)
 
     # reports
 
@@ -339,46 +370,17 @@ class _Run:
             new_failures=tuple(
                 f for f in found if f.path == WHOLE_REPOSITORY or (f.repository, f.path) not in old
             ),
-            notes=self.outcome.notes(),
+            notes=self._notes(),
         )
+
+    def _notes(self) -> tuple[str, ...]:
+        if not self.damaged:
+            return self.outcome.notes()
+        names = ", ".join(sorted(self.damaged))
+        return (f"damaged or gone in the lake, made again where possible: {names}", *self.outcome.notes())
 
     @contextmanager
     def _timed(self, stage: Stage) -> Iterator[None]:
         started = time.monotonic()
         yield
         self.seconds[stage] = self.seconds.get(stage, 0.0) + time.monotonic() - started
-
-
-def _with_content(manifest: Manifest, content: Content) -> Manifest:
-    return replace(
-        manifest,
-        repositories=content.repositories,
-        specs=content.specs,
-        snapshots=content.snapshots,
-        failures=content.failures,
-    )
-
-
-def _publish(manifest: Manifest, lake: Lake, load_call: Call[LoadReport]) -> LoadReport:
-    """Make the manifest's content current, then publish its database; say so if that failed."""
-    lake.write_manifest(manifest)
-    try:
-        return load_call.result()
-    except RepolakeError:
-        lake.write_manifest(replace(manifest, state="failed", finished_at=datetime.now(UTC)))
-        raise
-
-
-def _finished(manifest: Manifest, published: str, *, has_failed: bool = False) -> Manifest:
-    state = "partial" if has_failed or manifest.failures else "complete"
-    return replace(manifest, state=state, finished_at=datetime.now(UTC), database=published)
-
-
-def _chunking(model: ModelIdentity, settings: Settings, chunker: Chunker) -> Chunking:
-    try:
-        tokenizer = TokenCounter.load(model.tokenizer_file)
-    except (OSError, ValueError) as error:
-        raise ModelError(model.name, f"its tokenizer cannot be read ({error})") from error
-    budget = model.token_budget(settings.chunk_tokens)
-    fingerprint = chunking_fingerprint(budget, tokenizer.fingerprint, chunker)
-    return Chunking(fingerprint, model.tokenizer_file, budget, chunker)

@@ -179,6 +179,25 @@ class LoadReport:
 
 
 @dataclass(frozen=True, slots=True)
+class GarbageReport:
+    """What gc removed and left. `bytes_freed` is the lake and all databases before less after.
+
+    `removed` counts by kind: shards, snapshots, databases, runs, mirrors, others. `database` is the file that
+    was published without purged contents, else null.
+    """
+
+    bytes_freed: int
+    lake_bytes: int
+    database_bytes: int
+    removed: dict[str, int]
+    shards_written: int
+    seconds: float
+    purged: tuple[str, ...] = ()
+    database: str | None = None
+    damaged: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class RepositoryFailure:
     """A repository, or one ref of it, of which nothing could be read; a snapshot that it had stays.
 

@@ -51,6 +51,10 @@ class Settings(BaseSettings):
         description="How many commits are read to find each file's last one; 0: none, older files have none.",
     )
 
+    author_names: bool = Field(
+        True, description="Whether to store who changed each file last; false leaves names of people out."
+    )
+
     # chunk
     chunk_tokens: int = Field(
         512, ge=64, description="Most tokens of one chunk; the model's own limit rules if lower."
@@ -69,6 +73,15 @@ class Settings(BaseSettings):
     # retention
     snapshots_per_ref: int = Field(
         2, ge=1, description="How many snapshots of a ref the lake keeps; searches see the newest."
+    )
+
+    gc_grace_hours: float = Field(
+        48.0,
+        ge=0,
+        description="How long gc keeps replaced databases (for rollback) and what dead runs left unfinished.",
+    )
+    runs_kept: int = Field(
+        400, ge=2, description="Of how many runs gc keeps the history that `status` and SQL show."
     )
 
     # embed
@@ -151,6 +164,13 @@ class Settings(BaseSettings):
         """Take the default for the address that Kubernetes injects for a service named `repolake-serve`."""
         is_address = isinstance(value, str) and ORCHESTRATOR_ADDRESS.match(value)
         return cls.model_fields["serve_port"].default if is_address else value
+
+    @property
+    def search_memory_bytes(self) -> int:
+        """`search_memory` as a number; units as DuckDB reads them."""
+        number = self.search_memory.rstrip("KMGTiB ")
+        unit = self.search_memory.removeprefix(number).strip()
+        return int(float(number) * (1024 if "i" in unit else 1000) ** (1 + "KMGT".index(unit[0])))
 
 
 def load_settings(**arguments: object) -> Settings:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from repolake.errors import LakeWriteError
+from repolake.errors import LakeReadError, LakeWriteError
 
 SHARD_BYTES = 64 * 1024 * 1024
 MODEL_KEY = b"repolake.model_fingerprint"
@@ -135,7 +135,7 @@ def write_shard(path: Path, table: pa.Table) -> None:
     Raises LakeWriteError when the folder cannot be written.
     """
     sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd")
+    pq.write_table(table, sink, compression="zstd", write_page_checksum=True)
     write_atomically(path, sink.getvalue())
 
 
@@ -143,7 +143,7 @@ def is_sound_shard(path: Path, schema: pa.Schema) -> bool:
     """Whether the file is Parquet with a readable footer and this schema, its metadata included."""
     try:
         found = pq.read_schema(path)
-    except (pa.ArrowInvalid, pa.ArrowException, OSError):
+    except (pa.ArrowException, OSError):
         return False
     metadata = found.metadata or {}
     has_metadata = all(metadata.get(key) == value for key, value in (schema.metadata or {}).items())
@@ -151,12 +151,25 @@ def is_sound_shard(path: Path, schema: pa.Schema) -> bool:
 
 
 def is_readable_shard(path: Path) -> bool:
-    """Whether every column of the shard decompresses."""
+    """Whether every page of the shard decompresses and has the checksum that it was written with."""
     try:
-        pq.read_table(path)
+        with pq.ParquetFile(path, page_checksum_verification=True) as file:
+            for group in range(file.num_row_groups):
+                file.read_row_group(group)
     except (pa.ArrowException, OSError):
         return False
     return True
+
+
+def read_shard(path: Path, columns: Sequence[str] | None = None, filters: object = None) -> pa.Table:
+    """Return rows of a shard, with its metadata; `filters` as in `pyarrow.parquet.read_table`.
+
+    Raises LakeReadError when it is damaged or gone.
+    """
+    try:
+        return pq.read_table(path, columns=columns, filters=filters)
+    except (pa.ArrowException, OSError) as error:
+        raise LakeReadError((str(path),), " ".join(str(error).split())[:200]) from error
 
 
 def write_atomically(path: Path, data: bytes | pa.Buffer) -> None:

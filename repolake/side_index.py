@@ -8,14 +8,13 @@ from pathlib import Path
 
 from repolake import pipeline
 from repolake.errors import IndexMissingError
-from repolake.lake import Lake
+from repolake.lake import SIDE_FOLDER, Lake
 from repolake.manifest import Manifest
 from repolake.progress import Progress
 from repolake.records import Chunker, RepositorySpec
 from repolake.settings import Settings
 
-FOLDER = "evaluate"
-SHARED_FOLDERS = ("lake/snapshots", "lake/chunks", "lake/embeddings", "mirrors")
+SHARED_FOLDERS = ("lake/snapshots", "lake/chunks", "lake/embeddings", "lake/purged", "mirrors")
 
 
 def build_side_index(
@@ -31,7 +30,7 @@ def build_side_index(
     manifest = Lake(data_dir).latest_manifest()
     if manifest is None or not manifest.repositories:
         raise IndexMissingError(str(data_dir))
-    side_dir = data_dir / FOLDER / f"{chunker.value}-{_file_name(model)}-{chunk_tokens}"
+    side_dir = data_dir / SIDE_FOLDER / f"{chunker.value}-{_file_name(model)}-{chunk_tokens}"
     _share_lake(data_dir, side_dir)
     side_settings = settings.model_copy(
         update={"data_dir": side_dir, "model": model, "chunk_tokens": chunk_tokens}

@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from repolake.decisions import Decision
+from repolake.decisions import Decision, purged_decision
 from repolake.git_history import LastCommit
 from repolake.inspection import Inspected
 from repolake.records import Failure, Kind, Stage
-from repolake.shards import SNAPSHOT_SCHEMA, is_sound_shard
+from repolake.shards import SNAPSHOT_SCHEMA, is_sound_shard, read_shard
 from repolake.skip_rules import SkipReason
 
 _BATCH_ROWS = 8192
@@ -52,6 +52,7 @@ class SnapshotRows:
 
     repository: str
     last_commits: Mapping[str, LastCommit]
+    has_author_names: bool = True
     contents: list[tuple[str, str]] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     _files_indexed: int = 0
@@ -85,7 +86,7 @@ class SnapshotRows:
                 "skip_rule": decision.skip_rule,
                 "error": decision.error,
                 "last_commit_at": last.committed_at if last else None,
-                "last_author": last.author if last else None,
+                "last_author": last.author if last and self.has_author_names else None,
             }
         )
         if len(self._pending) >= _BATCH_ROWS:
@@ -113,11 +114,37 @@ class SnapshotRows:
             self._pending = []
 
 
+def without_blobs(table: pa.Table, blobs: frozenset[str]) -> pa.Table | None:
+    """Return the rows as a scan gives them that skips these blobs, or None when no indexed row has one."""
+    rows = table.to_pylist()
+    found = [
+        row for row in rows if row["blob"] in blobs and row["skip_reason"] is None and row["error"] is None
+    ]
+    if not found:
+        return None
+    decision = purged_decision()
+    emptied = dict.fromkeys(("line_count", "language", "kind", "encoding"))
+    metadata = dict(table.schema.metadata or {})
+    summary = SnapshotSummary(**json.loads(metadata[_SUMMARY.encode()]))
+    for row in found:
+        row.update(emptied, skip_reason=decision.skip_reason, skip_rule=decision.skip_rule)
+    skipped = Counter(summary.skipped_by_rule)
+    skipped[f"{decision.skip_reason}: {decision.skip_rule}"] += len(found)
+    summary = replace(
+        summary,
+        files_indexed=summary.files_indexed - len(found),
+        bytes_indexed=summary.bytes_indexed - sum(row["size_bytes"] or 0 for row in found),
+        skipped_by_rule=dict(skipped.most_common()),
+    )
+    metadata[_SUMMARY.encode()] = json.dumps(asdict(summary)).encode()
+    return pa.Table.from_pylist(rows, SNAPSHOT_SCHEMA.with_metadata(metadata))
+
+
 def previous_rows(shard: Path | None, basis: str) -> tuple[dict[tuple[str, str], Decision], list[str]]:
     """Return the decisions that still hold, and the paths of files that the last snapshot had."""
     if shard is None or not is_sound_shard(shard, SNAPSHOT_SCHEMA):
         return {}, []
-    table = pq.read_table(shard)
+    table = read_shard(shard)
     metadata = table.schema.metadata or {}
     rows = table.to_pylist()
     paths = [row["path"] for row in rows if row["skip_reason"] != SkipReason.IGNORED]

@@ -9,13 +9,15 @@ with
 asked as materialized (
     select
         regexp_full_match(trim(query::varchar), '[\w.:#$]+') as is_symbol,
-        main.named_symbols(query::varchar) as names,
-        string_split(main.split_words(query::varchar), ' ') as words,
+        (select list(n.name) from main.named_symbols(query) as n) as names,
+        (select list(lower(n.name)) from main.named_symbols(query) as n) as folded_names,
+        (select q.words from main.query_words(query) as q) as words,
 ),
 
 text_arm as materialized (
     select * from main.text_hits(
-        query, greatest(100, 3 * k), repository, ref, language, kind, path, path_glob, symbol
+        (select a.words from asked as a),
+        greatest(100, 3 * k), repository, ref, language, kind, path, path_glob, symbol
     )
 ),
 
@@ -29,7 +31,9 @@ definitions as (
     select
         d.entry,
         d.chunk_id,
-    from main.named_definitions(query, 50, repository, ref, language, kind, path, path_glob, symbol) as d
+    from main.named_definitions(
+        (select a.names from asked as a), 50, repository, ref, language, kind, path, path_glob, symbol
+    ) as d
 ),
 
 pool as (
@@ -73,7 +77,7 @@ described as materialized (
         c.kind,
         c.repository || ' ' || c.path as file,
         list_last(string_split(c.symbol, '.')) as name,
-        string_split(main.split_words(main.file_stem(c.path)), ' ') as file_words,
+        c.file_words,
     from fused as f
     inner join main.current_chunks as c on c.entry = f.entry
 ),
@@ -92,7 +96,7 @@ ruled as (
                 when not a.is_symbol or d.symbol_key is null then 0
                 when list_contains(a.names, d.symbol) then 1
                 when list_contains(a.names, d.name) then 0.75
-                when list_contains(list_transform(a.names, lambda n: lower(n)), lower(d.name)) then 0.5
+                when list_contains(a.folded_names, lower(d.name)) then 0.5
                 else 0
             end / 61
             + 1.2 / 61 * len(list_intersect(a.words, d.file_words)) / greatest(len(d.file_words), 1)
@@ -127,7 +131,7 @@ spread as (
     from ruled as r
 ),
 
-best as (
+best as materialized (
     select
         s.*,
         row_number() over (order by s.final_score desc, s.chunk_id) as rank,
@@ -145,7 +149,7 @@ select
     b.vector_rank,
     b.vector_score,
 from best as b
-inner join main.chunk_places as p on p.entry = b.entry
+inner join main.shown_chunks((select list(x.entry) from best as x)) as p on p.entry = b.entry
 order by b.rank;
 comment on macro table main.search_hybrid is
     'The k best chunks by BM25 and cosine similarity together, then ranking rules; filters apply before k.';
