@@ -1,7 +1,8 @@
 """Load `repolake serve` over an existing data folder: requests a second, latencies, publishing under load.
 
-    python tests/benchmarks/serve_speed.py DATA_DIR [--clients 1 8 32] [--seconds 20] [--publish 20]
+    python tests/benchmarks/serve_speed.py DATA_DIR [--chunks N] [--clients 1 8 32] [--seconds 20] [--publish 20]
 
+With `--chunks`, a folder without an index is filled first: synthetic chunks, vectors of the model `fast`.
 Clients ask different questions one after another over kept connections, from one process beside the server.
 The data folder is only read: its database is copied into a temporary one. Prints Markdown rows.
 """
@@ -22,8 +23,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
+from search_speed import build_lake
 
 from repolake import database
+from repolake.lake import Lake
+from repolake.load import load as make_index
+from repolake.progress import SilentProgress
+from repolake.settings import Settings
 
 QUERIES = (
     "raw_decode",
@@ -111,12 +117,22 @@ def main() -> None:
     """Serve, load and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data_dir", type=Path)
+    parser.add_argument("--chunks", type=int)
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 8, 32])
     parser.add_argument("--modes", nargs="+", default=["hybrid"])
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--publish", type=int, default=0)
     arguments = parser.parse_args()
     published = database.published_path(arguments.data_dir)
+    if published is None and arguments.chunks:
+        manifest = build_lake(arguments.data_dir, arguments.chunks, "fast")
+        lake = Lake(arguments.data_dir)
+        report = make_index(manifest, lake=lake, settings=Settings(), progress=SilentProgress())
+        print(
+            f"load {report.chunk_count} chunks: {report.seconds:.0f} s, {report.size_bytes / 1e6:.0f} MB",
+            flush=True,
+        )
+        published = database.published_path(arguments.data_dir)
     assert published is not None, "nothing is published there"
     with tempfile.TemporaryDirectory(dir=arguments.data_dir.parent) as name:
         data_dir = Path(name)
