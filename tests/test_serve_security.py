@@ -129,8 +129,15 @@ def test_a_foreign_name_in_host_is_refused_without_a_token(data: Path):
         for host in ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example:80", ""):
             answer = running.client.get("/search?q=a", headers={"host": host})
             assert answer.status_code == 400, host
+            assert list(answer.json()) == ["error"]
         for host in ("localhost", "LOCALHOST:1", "127.0.0.1:8321", "[::1]:8321"):
             assert running.client.get("/search?q=a", headers={"host": host}).status_code == 200
+
+
+def test_a_proxy_on_this_machine_may_pass_any_name_on_if_a_setting_says_so(data: Path):
+    with serving(data, without_token=True) as running:
+        answer = running.client.get("/search?q=a", headers={"host": "code.example"})
+        assert answer.status_code == 200
 
 
 def test_every_answer_has_the_security_headers(guarded: Server):

@@ -1,6 +1,6 @@
 """Load `repolake serve` over an existing data folder: requests a second, latencies, publishing under load.
 
-    python tests/benchmarks/serve_speed.py DATA_DIR [--chunks N] [--clients 1 8 32] [--seconds 20] [--publish 20]
+    python tests/benchmarks/serve_speed.py FOLDER [--chunks N] [--clients 1 8 32] [--seconds 20] [--publish 20]
 
 With `--chunks`, a folder without an index is filled first: synthetic chunks, vectors of the model `fast`.
 Clients ask different questions one after another over kept connections, from one process beside the server.
