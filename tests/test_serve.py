@@ -379,7 +379,7 @@ def test_publishing_under_load_drops_no_request_and_closes_the_old_database(
             thread.start()
         for _ in range(3):
             for name in (old, new):
-                database.publish(data_dir, data_dir / f"{name}.duckdb")
+                database.switch(data_dir / f"{name}.duckdb")
                 running.wait_for(name)
         is_over.set()
         for thread in threads:
@@ -398,14 +398,14 @@ def test_a_broken_new_database_leaves_the_old_one_answering(two_indexes: tuple[P
         running.wait_for(new)
         broken = data_dir / "index-99991231T235959-broken.duckdb"
         broken.write_bytes(b"no database")
-        database.publish(data_dir, broken)
+        database.switch(broken)
         deadline = time.monotonic() + 60
         while running.client.get("/healthz").json()["problem"] is None:
             assert time.monotonic() < deadline
             time.sleep(0.05)
         assert running.client.get("/healthz").json()["status"] == "ok"
         assert hits(running, "refund")[0]["symbol"] == "refund"
-        database.publish(data_dir, data_dir / f"{new}.duckdb")
+        database.switch(data_dir / f"{new}.duckdb")
 
 
 def test_the_database_may_be_deleted_while_it_is_served(data: Path, tmp_path: Path):

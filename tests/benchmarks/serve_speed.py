@@ -1,6 +1,6 @@
 """Load `repolake serve` over an existing data folder: requests a second, latencies, publishing under load.
 
-    python tests/benchmarks/serve_speed.py FOLDER [--chunks N] [--clients 1 8 32] [--seconds 20] [--publish 20]
+    python tests/benchmarks/serve_speed.py FOLDER [--chunks N] [--clients 1 8 32] [--seconds N] [--publish N]
 
 With `--chunks`, a folder without an index is filled first: synthetic chunks, vectors of the model `fast`.
 Clients ask different questions one after another over kept connections, from one process beside the server.
@@ -95,7 +95,7 @@ async def load(address: str, mode: str, clients: int, during: float | list[str],
         for name in during:
             path = data_dir / name
             await asyncio.to_thread(shutil.copyfile, current, path)
-            database.publish(data_dir, path)
+            database.switch(path)
             while path.stem not in seen.databases:
                 await asyncio.sleep(0.1)
             database.discard(current)
@@ -137,7 +137,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=arguments.data_dir.parent) as name:
         data_dir = Path(name)
         shutil.copyfile(published, data_dir / published.name)
-        database.publish(data_dir, data_dir / published.name)
+        database.switch(data_dir / published.name)
         command = [sys.executable, "-m", "repolake", "serve", "--port", "0", "--data-dir", name]
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ.copy())
         assert process.stderr is not None
