@@ -8,32 +8,80 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from prefect import flow
+from prefect import flow, get_run_logger
 from prefect.client.schemas.objects import State
+from prefect.runtime import flow_run
 from prefect.schedules import Cron
+from prefect.states import Completed, Failed
+from prefect.utilities.timeout import timeout
 
-from flows.index import index_repositories
+from flows.alerts import ensure_alerts
+from flows.dead_runs import close_dead_runs
+from flows.index import TASK_RUNNER, run_pipeline
+from flows.stages import LoggedProgress, PrefectExecutor
+from repolake.errors import RepolakeError
+from repolake.garbage import collect_garbage
 from repolake.settings import load_settings
 
+DEPLOYMENT = "nightly"
+WAIT_SECONDS = 3600.0  # for a run by hand to end
 
-@flow(name="nightly", persist_result=False)
-def nightly(config: Path) -> State[Any]:
-    """Make the lake equal to the list of repositories in `config`, and publish the index.
 
-    Ends like `index_repositories`: Completed, Partial or Failed.
+def _run_name() -> str:
+    config = Path(str((flow_run.parameters or {}).get("config", "")))
+    return f"nightly {config.name} {flow_run.scheduled_start_time:%Y-%m-%d %H:%M}"
+
+
+@flow(name="nightly", flow_run_name=_run_name, task_runner=TASK_RUNNER, persist_result=False)
+def nightly(config: Path, wait_seconds: float = WAIT_SECONDS) -> State[Any]:
+    """Make the lake equal to the list of repositories in `config`, publish the index, collect garbage.
+
+    Ends like `index_repositories`: Completed, Partial or Failed; also Failed, as `TimedOut`, after
+    `nightly_timeout_hours`: what was done until then is kept, and the next run goes on.
     """
-    return index_repositories(config=config, return_state=True)
+    hours = load_settings().nightly_timeout_hours
+    try:
+        with timeout(hours * 3600):
+            state = run_pipeline(config=config, wait_seconds=wait_seconds)
+            return _collect_garbage(state)
+    except TimeoutError:
+        return Failed(
+            name="TimedOut",
+            message=f"stopped after {hours:g} hours (REPOLAKE_NIGHTLY_TIMEOUT_HOURS); finished work is kept",
+        )
+
+
+def _collect_garbage(state: State[Any]) -> State[Any]:
+    """Sweep and compact the lake as `repolake gc` does; return the night's state, Partial if that failed."""
+    logger = get_run_logger()
+    try:
+        with PrefectExecutor() as executor:
+            call = executor.submit(collect_garbage, settings=load_settings(), progress=LoggedProgress())
+            report = call.result()
+    except RepolakeError as error:
+        logger.error("garbage was not collected: %s", error)  # noqa: TRY400  # the message says it all
+        return Completed(name="Partial", message=f"{state.message}; garbage was not collected: {error}")
+    logger.info(f"garbage: {report.bytes_freed:,} bytes freed, {report.lake_bytes:,} are in the lake")
+    return state
 
 
 def serve() -> None:
-    """Register the deployment `nightly/nightly` and run it as the settings say, until stopped."""
+    """Register the deployment `nightly/nightly` and run it as the settings say, until stopped.
+
+    Runs that died with an earlier worker are marked Crashed first. With a URL for alerts, the automations
+    that call it are brought up to date.
+    """
     settings = load_settings()
+    close_dead_runs(DEPLOYMENT, settings.data_dir)
+    if settings.alert_url_file is not None:
+        ensure_alerts(settings.alert_url_file.read_text(encoding="utf-8").strip(), settings.alert_hours)
     nightly.serve(
-        name="nightly",
+        name=DEPLOYMENT,
         description="Indexes every repository of the list.",
         parameters={"config": str(settings.repositories_file.resolve())},
         schedule=Cron(settings.nightly_cron, timezone=settings.nightly_timezone),
         limit=1,
+        pause_on_shutdown=False,  # a restarted worker goes on; a night without one is late
     )
 
 

@@ -25,6 +25,8 @@ def main() -> NoReturn:
     try:
         from repolake import (  # noqa: F401  # they register themselves
             evaluate_command,
+            export_command,
+            mcp_command,
             serve_command,
             upkeep_commands,
         )

@@ -292,10 +292,11 @@ def chunk_counts(path: Path) -> dict[str, int]:
 
 
 class LakeSession:
-    """An in-memory DuckDB session that reads shards of the lake by the statements of `sql/`."""
+    """A DuckDB session of our own that reads the lake, or one database, by the statements of `sql/`."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection, source: str = "the lake") -> None:
         self._connection = connection
+        self._source = source
 
     def rows(self, name: str, **parameters: object) -> list[tuple[Any, ...]]:
         """Return all rows of one statement, such as `queries/count_wanted_texts`.
@@ -305,7 +306,7 @@ class LakeSession:
         try:
             return self._connection.execute(sql_files.read(name), parameters).fetchall()
         except duckdb.Error as error:
-            raise DatabaseError("the lake", str(error)) from error
+            raise DatabaseError(self._source, str(error)) from error
 
     def stream(self, name: str, batch_rows: int, **parameters: object) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one statement in Arrow batches while DuckDB reads on; nothing is held whole.
@@ -315,7 +316,7 @@ class LakeSession:
         try:
             yield from self._connection.execute(sql_files.read(name), parameters).to_arrow_reader(batch_rows)
         except duckdb.Error as error:
-            raise DatabaseError("the lake", str(error)) from error
+            raise DatabaseError(self._source, str(error)) from error
 
 
 @contextmanager
@@ -332,5 +333,19 @@ def query_lake(scratch_dir: Path, *, threads: int) -> Iterator[LakeSession]:
         for name in ("session/file_label", "session/embedded_text"):
             connection.execute(sql_files.read(name))
         yield LakeSession(connection)
+    finally:
+        connection.close()
+
+
+@contextmanager
+def query_published(data_dir: Path, scratch_dir: Path, *, memory_limit: str) -> Iterator[LakeSession]:
+    """Open a session over the published database that spills to `scratch_dir` beyond `memory_limit`.
+
+    Raises IndexMissingError before the first publish, LakeFormatError, DatabaseError.
+    """
+    config = {"memory_limit": memory_limit, "temp_directory": str(scratch_dir)}
+    connection, path = open_published(data_dir, config)
+    try:
+        yield LakeSession(connection, str(path))
     finally:
         connection.close()

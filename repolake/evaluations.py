@@ -156,7 +156,7 @@ def write_evaluation(lake: Lake, evaluation: Evaluation) -> Path:
 def latest_evaluation(lake: Lake, queries: str) -> Evaluation | None:
     """Return the newest stored evaluation of the label file of that name, or None before the first."""
     for path in reversed(lake.shards(lake.evaluations_dir, EVALUATION_SCHEMA)):
-        if read_shard(path)["queries"][0].as_py() == queries:
+        if read_shard(path, ["queries"])["queries"][0].as_py() == queries:
             return _read(path)
     return None
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import weakref
 from collections.abc import Mapping, Sequence
 from typing import IO
 
@@ -39,6 +40,7 @@ _SAYS_NOTHING = (
     "Please make sure you have the correct access rights",
     "and the repository exists",
 )
+_running: weakref.WeakSet[subprocess.Popen[bytes]] = weakref.WeakSet()
 _KEPT = ("GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_EXEC_PATH")
 
 
@@ -117,7 +119,7 @@ def start_git(
     Raises GitError when git is not installed.
     """
     try:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             ["git", *arguments],
             stdin=subprocess.PIPE if has_input else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -127,6 +129,15 @@ def start_git(
         )
     except FileNotFoundError as error:
         raise GitError(location, "the program git is not installed") from error
+    _running.add(process)
+    return process
+
+
+def end_all() -> None:
+    """End every git process of this process, with its children: on the way out, when threads wait for it."""
+    for process in list(_running):
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from repolake.model_source import UNUSED_FILES, WEIGHT_SUFFIXES
@@ -94,4 +95,5 @@ class _HashCache:
             temporary.replace(self._path)
         except OSError:
             # A reader of a data folder that it may not write hashes again next time; nothing else is lost.
-            temporary.unlink(missing_ok=True)
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)

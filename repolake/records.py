@@ -56,6 +56,13 @@ class SearchMode(StrEnum):
     VECTOR = "vector"
 
 
+class ExportFormat(StrEnum):
+    """How an export is written."""
+
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+
+
 @dataclass(frozen=True, slots=True)
 class RepositorySpec:
     """One repository as the user asked for it."""

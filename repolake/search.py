@@ -75,7 +75,7 @@ class Index:
         """
         text = _checked_query(query)
         mode = _checked_mode(mode)
-        parameters = self._checked_filters(filters) | {"k": _checked_k(k)}
+        parameters = self.checked_filters(filters) | {"k": _checked_k(k)}
         notes: list[str] = []
         if mode is not SearchMode.VECTOR:
             parameters["query"] = text
@@ -102,13 +102,12 @@ class Index:
         parameters: dict[str, Any] | Sequence[Any] | None = None,
         *,
         max_rows: int | None = None,
-        max_bytes: int | None = None,
     ) -> pa.Table:
         """Run one SQL statement on its own connection and return its rows, at most `max_rows`.
 
         Raises QueryError for SQL that DuckDB does not accept, QueryTimeoutError, DatabaseError.
         """
-        return self._session.sql(text, parameters, max_rows=max_rows, max_bytes=max_bytes)
+        return self._session.sql(text, parameters, max_rows=max_rows)
 
     def rows(self, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
         """Return all rows of one query of `sql/`, such as `queries/known_names`.
@@ -123,7 +122,11 @@ class Index:
             raise ModelError("the indexed model", "it gave a vector with NaN or infinity for this query")
         return vector
 
-    def _checked_filters(self, filters: dict[str, str | None]) -> dict[str, Any]:
+    def checked_filters(self, filters: dict[str, str | None]) -> dict[str, Any]:
+        """Return every filter of the SQL macros, null where none is given.
+
+        Raises QueryError for a filter without a meaning, UnknownNameError for an unknown repository or ref.
+        """
         for name in filters:
             if name not in FILTERS:
                 raise QueryError(f"{name} is no filter", f"use one of {', '.join(FILTERS)}")

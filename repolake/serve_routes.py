@@ -22,7 +22,6 @@ from repolake.serve_state import ServerState
 
 NOTES_HEADER = "repolake-notes"
 INDEX_HEADER = "repolake-index"
-MAX_RESULT_BYTES = 32 * 1024 * 1024
 
 Answers = dict[int | str, dict[str, Any]]
 REFUSALS: Answers = {
@@ -178,7 +177,7 @@ def _repositories(index: Index) -> list[dict[str, Any]]:
 
 
 def _rows(index: Index, asked: answers.SqlRequest, limit: int) -> dict[str, Any]:
-    table = index.sql(asked.sql, asked.parameters, max_rows=limit + 1, max_bytes=MAX_RESULT_BYTES)
+    table = index.sql(asked.sql, asked.parameters, max_rows=limit + 1)
     columns = [column.to_pylist() for column in table.slice(0, limit).columns]
     names = table.column_names
     rows = [

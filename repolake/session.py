@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Connection = duckdb.DuckDBPyConnection
 
 BATCH_ROWS = 10_000
+LIMITED_BATCH_ROWS = 256
+LIMITED_RESULT_BYTES = 32 * 1024 * 1024  # where only the first rows are wanted
 # What DuckDB says of a statement itself: the asker's mistake, not the database's.
 STATEMENT_ERRORS = (
     duckdb.ParserException,
@@ -89,40 +91,41 @@ class Session:
         parameters: dict[str, Any] | Sequence[Any] | None,
         *,
         max_rows: int | None = None,
-        max_bytes: int | None = None,
     ) -> pa.Table:
         """Run a foreign statement on its own connection, so that what it creates is gone afterwards.
 
-        With `max_rows` or `max_bytes`, rows are read as they come and what is beyond is never made.
+        With `max_rows`, the rows are read as they come and the rest is never made.
 
         Raises QueryError when DuckDB refuses the statement, when it is none that reads, or when its result
-        is larger than `max_bytes` (default: the memory of a session); QueryTimeoutError, DatabaseError.
+        is larger than the memory of a session (LIMITED_RESULT_BYTES with `max_rows`); QueryTimeoutError,
+        DatabaseError.
         """
         with self._limited() as connection:
             self._prepare(connection)
             try:
                 check_statements(connection, text)
-                batch_rows = min(max_rows or BATCH_ROWS, BATCH_ROWS)
-                reader = connection.execute(text, parameters).to_arrow_reader(batch_rows)
-                return self._table(reader, max_rows, max_bytes or self._result_bytes)
+                return self._table(connection.execute(text, parameters), max_rows)
             except STATEMENT_ERRORS as error:
                 raise QueryError(f"this SQL cannot run: {error}", "correct the statement") from error
 
-    @staticmethod
-    def _table(reader: pa.RecordBatchReader, max_rows: int | None, max_bytes: int) -> pa.Table:
+    def _table(self, result: Connection, max_rows: int | None) -> pa.Table:
         """Collect a result; Arrow's memory is none that DuckDB limits."""
         import pyarrow as pa
 
-        batches, size, row_count = [], 0, 0
+        most_bytes = self._result_bytes if max_rows is None else min(self._result_bytes, LIMITED_RESULT_BYTES)
+        rows_at_once = BATCH_ROWS if max_rows is None else min(max_rows, LIMITED_BATCH_ROWS)
+        reader = result.to_arrow_reader(rows_at_once)
+        batches: list[pa.RecordBatch] = []
+        row_count = byte_count = 0
         for batch in reader:
-            size += batch.nbytes
-            if size > max_bytes:
-                raise QueryError(
-                    f"the result is larger than {max_bytes:,} bytes", "ask for less, or add a limit"
-                )
             batches.append(batch if max_rows is None else batch.slice(0, max_rows - row_count))
-            row_count += batch.num_rows
-            if max_rows is not None and row_count >= max_rows:
+            row_count += batches[-1].num_rows
+            byte_count += batches[-1].nbytes
+            if byte_count > most_bytes:
+                raise QueryError(
+                    f"the result is larger than {most_bytes:,} bytes", "ask for less, or add a limit"
+                )
+            if row_count == max_rows:
                 break
         return pa.Table.from_batches(batches, reader.schema)
 

@@ -123,6 +123,15 @@ class Settings(BaseSettings):
     )
     nightly_cron: str = Field("0 2 * * *", description="When the nightly flow runs, as a cron line.")
     nightly_timezone: str = Field("UTC", description="Time zone of the cron line, such as `Europe/Berlin`.")
+    nightly_timeout_hours: float = Field(
+        20.0, gt=0, description="When a nightly run is stopped; finished work is kept and the next goes on."
+    )
+    alert_url_file: Path | None = Field(
+        None, description="File with the URL that is called when a night ends badly or does not come."
+    )
+    alert_hours: float = Field(
+        26.0, ge=0.003, description="A night counts as missing when none was completed for so many hours."
+    )
 
     # serve
     serve_host: str = Field(

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -173,20 +174,31 @@ def read_shard(path: Path, columns: Sequence[str] | None = None, filters: object
 
 
 def write_atomically(path: Path, data: bytes | pa.Buffer) -> None:
-    """Write a file under a name that starts with `_`, flush it to disk, rename it.
+    """Write a whole file at once; see `atomic_file`.
 
     Raises LakeWriteError when the folder cannot be written.
+    """
+    with atomic_file(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def atomic_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a file under a name that starts with `_`; at the end flush it to disk and rename it.
+
+    Whatever ends the block early leaves the file that was there, and no other one. Raises LakeWriteError
+    when the folder cannot be written.
     """
     temporary = path.with_name(f"_{os.getpid()}-{uuid.uuid4().hex[:8]}-{path.name}")
     with write_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             with temporary.open("wb") as file:
-                file.write(data)
+                yield file
                 file.flush()
                 os.fsync(file.fileno())
             temporary.rename(path)
-        except OSError:
+        except BaseException:
             temporary.unlink(missing_ok=True)
             raise
         folder = os.open(path.parent, os.O_RDONLY)

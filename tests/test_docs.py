@@ -13,6 +13,8 @@ from typer.main import get_command
 
 from repolake.commands import app
 from repolake.evaluate_command import evaluate  # registers the command
+from repolake.export_command import export
+from repolake.mcp_command import mcp
 from repolake.records import Kind
 from repolake.serve_command import serve  # registers the command
 from repolake.settings import Settings, known_names
@@ -25,8 +27,8 @@ PUBLIC_MACROS = ("search_text", "search_vector", "search_hybrid", "snapshot_diff
 
 def test_every_command_and_option_is_in_the_readme_and_has_help():
     group = get_command(app)
-    registered = {evaluate.__name__, rollback.__name__, serve.__name__}
-    assert registered <= set(group.commands)  # type: ignore[attr-defined]
+    added = {evaluate, export, mcp, rollback, serve}
+    assert {command.__name__ for command in added} <= set(group.commands)  # type: ignore[attr-defined]
     for name, command in group.commands.items():  # type: ignore[attr-defined]
         assert f"`repolake {name}" in README
         assert command.help
