@@ -105,12 +105,19 @@ async def load(address: str, mode: str, clients: int, during: float | list[str],
     return seen
 
 
-def row(label: str, clients: int, seconds: float, seen: Load) -> str:
-    """Return one line of the table."""
+def cpu_seconds(process_id: int) -> float:
+    """Return the processor time that a process has used, system time included."""
+    fields = Path(f"/proc/{process_id}/stat").read_text().rsplit(") ", 1)[1].split(" ")
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def row(label: str, clients: int, seconds: float, cpu: float, seen: Load) -> str:
+    """Return one line of the table; `cpu` is the server's processor time in seconds."""
     p50, p95, p99 = (1000 * value for value in np.percentile(seen.seconds, [50, 95, 99]))
     errors = sum(count for status, count in seen.statuses.items() if status != "200")
     rate = len(seen.seconds) / seconds
-    return f"| {label} | {clients} | {rate:.1f} | {p50:.0f} | {p95:.0f} | {p99:.0f} | {errors} |"
+    each = 1000 * cpu / sum(seen.statuses.values())
+    return f"| {label} | {clients} | {rate:.1f} | {p50:.0f} | {p95:.0f} | {p99:.0f} | {each:.0f} | {errors} |"
 
 
 def main() -> None:
@@ -144,18 +151,22 @@ def main() -> None:
         try:
             address = process.stderr.readline().split(" at ")[1].split(" ")[0].rstrip("/")
             asyncio.run(load(address, "hybrid", 2, 3.0, data_dir))  # warm
-            print("| what | clients | requests/s | p50 ms | p95 ms | p99 ms | errors |")
-            print("|---|---|---|---|---|---|---|")
+            print(
+                "| what | clients | requests/s | p50 ms | p95 ms | p99 ms | server's CPU ms each | errors |"
+            )
+            print("|---|---|---|---|---|---|---|---|")
             for mode in arguments.modes:
                 for clients in arguments.clients:
+                    started, cpu = time.perf_counter(), cpu_seconds(process.pid)
                     seen = asyncio.run(load(address, mode, clients, arguments.seconds, data_dir))
-                    print(row(mode, clients, arguments.seconds, seen), flush=True)
+                    cpu = cpu_seconds(process.pid) - cpu
+                    print(row(mode, clients, time.perf_counter() - started, cpu, seen), flush=True)
             if arguments.publish:
                 names = [f"index-bench-{i:03}.duckdb" for i in range(arguments.publish)]
-                started = time.perf_counter()
+                started, cpu = time.perf_counter(), cpu_seconds(process.pid)
                 seen = asyncio.run(load(address, "hybrid", 8, names, data_dir))
-                label = f"published {arguments.publish} times"
-                print(row(label, 8, time.perf_counter() - started, seen))
+                label, cpu = f"published {arguments.publish} times", cpu_seconds(process.pid) - cpu
+                print(row(label, 8, time.perf_counter() - started, cpu, seen))
                 print(f"statuses {dict(seen.statuses)}, databases that answered: {len(seen.databases)}")
             peak = Path(f"/proc/{process.pid}/status").read_text().split("VmHWM:")[1].split("\n")[0]
             print(f"peak memory of the server: {peak.strip()}")
