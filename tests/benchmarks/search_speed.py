@@ -28,9 +28,11 @@ import numpy as np
 import pyarrow as pa
 
 from repolake import database
+from repolake.embedder import load_embedder
 from repolake.lake import Lake
 from repolake.load import load
 from repolake.manifest import Manifest
+from repolake.model_identity import resolve_model
 from repolake.progress import SilentProgress
 from repolake.records import Repository, Snapshot
 from repolake.search import Index, open_index
@@ -86,15 +88,20 @@ def varied() -> Iterator[tuple[str, str, str]]:
             yield f"copy{number}/{path}", symbol, changed
 
 
-def build_lake(data_dir: Path, count: int) -> Manifest:
-    """Write a lake of `count` chunks and return its manifest."""
+def build_lake(data_dir: Path, count: int, model_name: str | None = None) -> Manifest:
+    """Write a lake of `count` chunks and return its manifest; vectors are random, or a model's own."""
     lake = Lake(data_dir)
-    schema = embedding_schema(DIMENSION, "0" * 64)
+    settings = Settings(model=model_name or "fast")
+    identity = resolve_model(model_name) if model_name else None
+    dimension = identity.dimension if identity else DIMENSION
+    fingerprint = identity.fingerprint if identity else "0" * 64
+    model_id = identity.model_id if identity else "bench"
+    schema = embedding_schema(dimension, fingerprint)
     chunks = ShardWriter(lake.chunks_dir("bench"), CHUNK_SCHEMA)
-    vectors = ShardWriter(lake.embeddings_dir("bench"), schema)
+    vectors = ShardWriter(lake.embeddings_dir(model_id), schema)
     files: list[dict[str, object]] = []
     random_source = np.random.default_rng(0)
-    hashes: set[str] = set()
+    hashes: dict[str, str] = {}
     rows = itertools.islice(varied(), count)
     for path, group in itertools.groupby(rows, key=lambda row: row[0]):
         pieces = list(group)
@@ -121,15 +128,17 @@ def build_lake(data_dir: Path, count: int) -> Manifest:
             line, start = line + length, start + len(text.encode())
             name = path.rsplit("/", 1)[-1]
             label = name if len(name) <= 24 else "…" + name[-23:]
-            hashes.add(
-                hashlib.md5(f"# {label} :: {symbol}\n{text}".encode(), usedforsecurity=False).hexdigest()
-            )
+            embedded = f"# {label} :: {symbol}\n{text}"
+            hashes[hashlib.md5(embedded.encode(), usedforsecurity=False).hexdigest()] = embedded
         chunks.add(pa.Table.from_pylist(found, CHUNK_SCHEMA))
     chunks.flush()
     for part in itertools.batched(sorted(hashes), 20_000) if sys.version_info >= (3, 12) else _parts(hashes):
-        values = random_source.standard_normal((len(part), DIMENSION)).astype(np.float32)
-        values /= np.linalg.norm(values, axis=1, keepdims=True)
-        array = pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), DIMENSION)
+        if identity:
+            values = load_embedder(identity, settings).embed_documents([hashes[key] for key in part]).vectors
+        else:
+            values = random_source.standard_normal((len(part), dimension)).astype(np.float32)
+            values /= np.linalg.norm(values, axis=1, keepdims=True)
+        array = pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), dimension)
         vectors.add(pa.Table.from_arrays([pa.array(part), array], schema=schema))
     vectors.flush()
     lake.write_snapshot("bench", pa.Table.from_pylist(files, SNAPSHOT_SCHEMA))
@@ -141,14 +150,20 @@ def build_lake(data_dir: Path, count: int) -> Manifest:
         state="complete",
         version="0",
         chunking_fingerprint="bench",
-        model={"model_id": "bench", "name": "bench", "fingerprint": "0" * 64, "dimension": DIMENSION},
+        model={
+            "model_id": model_id,
+            "name": model_name or "bench",
+            "revision": identity.revision if identity else None,
+            "fingerprint": fingerprint,
+            "dimension": dimension,
+        },
         config={},
         repositories=(Repository("bench", "/bench", None, None, "main", NOW),),
         snapshots=(Snapshot("bench", "bench", "main", "0" * 40, None, NOW, NOW, "bench"),),
     )
 
 
-def _parts(hashes: set[str]) -> Iterator[list[str]]:
+def _parts(hashes: dict[str, str]) -> Iterator[list[str]]:
     ordered = sorted(hashes)
     for first in range(0, len(ordered), 20_000):
         yield ordered[first : first + 20_000]
