@@ -1,4 +1,4 @@
-"""`.gitattributes` as git reads them: the linguist attributes of paths."""
+"""`.gitattributes` as git reads them: the linguist attributes of paths, and their encoding on disk."""
 
 from __future__ import annotations
 
@@ -12,18 +12,23 @@ from repolake.git_command import environment, run_git
 from repolake.git_repository import GitRepository
 from repolake.path_names import path_bytes, path_text
 
-_NAMES = ("linguist-vendored", "linguist-generated", "linguist-documentation")
+_LINGUIST = ("linguist-vendored", "linguist-generated", "linguist-documentation")
+_DISK_ENCODING = "working-tree-encoding"  # on disk alone: the object store holds UTF-8
 _UNSAID = (b"unspecified",)
 _FALSE = (b"unset", b"false", b"0", b"no")
 
 
 @dataclass(frozen=True, slots=True)
 class Attributes:
-    """What `.gitattributes` say of one path; null where they say nothing."""
+    """What `.gitattributes` say of one path; null where they say nothing.
+
+    `disk_encoding` is what git would convert a file on disk from, such as `UTF-16LE`.
+    """
 
     is_vendored: bool | None = None
     is_generated: bool | None = None
     is_documentation: bool | None = None
+    disk_encoding: str | None = None
 
 
 NO_ATTRIBUTES = Attributes()
@@ -40,7 +45,7 @@ def tree_attributes(repository: GitRepository, tree: str, paths: Sequence[str]) 
         variables = environment({"GIT_INDEX_FILE": str(Path(folder, "index"))})
         base = [f"--git-dir={repository.git_dir}"]
         run_git([*base, "read-tree", tree], repository.location, variables=variables)
-        return _check([*base, "check-attr", "--cached"], repository.location, variables, paths)
+        return _check([*base, "check-attr", "--cached"], repository.location, variables, paths, _LINGUIST)
 
 
 def folder_attributes(
@@ -55,7 +60,7 @@ def folder_attributes(
             run_git(["init", "--quiet", "--bare", folder], str(root))
         variables = environment(configuration={"core.bare": "false", "core.attributesFile": os.devnull})
         command = [f"--git-dir={git_dir}", f"--work-tree={root}", "-C", str(root), "check-attr"]
-        return _check(command, str(root), variables, paths)
+        return _check(command, str(root), variables, paths, (*_LINGUIST, _DISK_ENCODING))
 
 
 def _has_attribute_files(paths: Sequence[str]) -> bool:
@@ -63,17 +68,23 @@ def _has_attribute_files(paths: Sequence[str]) -> bool:
 
 
 def _check(
-    command: list[str], location: str, variables: dict[str, str], paths: Sequence[str]
+    command: list[str], location: str, variables: dict[str, str], paths: Sequence[str], names: Sequence[str]
 ) -> dict[str, Attributes]:
     given = b"".join(path_bytes(path) + b"\0" for path in paths)
-    answer = run_git([*command, "-z", "--stdin", *_NAMES], location, variables=variables, given=given)
+    answer = run_git([*command, "-z", "--stdin", *names], location, variables=variables, given=given)
     fields = answer.split(b"\0")
     found: dict[str, Attributes] = {}
-    step = 3 * len(_NAMES)
+    step = 3 * len(names)
     for start in range(0, len(fields) - 1, step):
         values = fields[start + 2 : start + step : 3]
         if any(value not in _UNSAID for value in values):
-            found[path_text(fields[start])] = Attributes(*(_value(value) for value in values))
+            vendored, generated, documentation, *encodings = values
+            found[path_text(fields[start])] = Attributes(
+                _value(vendored),
+                _value(generated),
+                _value(documentation),
+                _encoding(encodings[0]) if encodings else None,
+            )
     return found
 
 
@@ -81,3 +92,7 @@ def _value(value: bytes) -> bool | None:
     if value in _UNSAID:
         return None
     return value not in _FALSE
+
+
+def _encoding(value: bytes) -> str | None:
+    return None if value in (*_UNSAID, *_FALSE, b"set") else value.decode("utf-8", "replace")

@@ -15,6 +15,7 @@ from repolake.folder import walk
 from repolake.git_history import LastCommit, last_commits
 from repolake.git_mirror import fetch_mirror, mirror_path
 from repolake.git_repository import Commit, GitRepository
+from repolake.ignored_later import with_ignoring_lines, without_forced
 from repolake.lake import Lake
 from repolake.locations import allowed_address, is_url, public_url, repository_name
 from repolake.records import Repository, RepositorySpec, Snapshot, Source, SourceMode
@@ -45,11 +46,16 @@ class Checkout:
         """Where a snapshot's bytes can be read again."""
         return Source(str(self.root), self.mode, self.commit.commit if self.commit else None)
 
-    def entries(self, data_dir: Path) -> Iterable[Entry]:
-        """Yield every path once."""
-        if self.commit is not None and self.git is not None:
-            return self.git.entries(self.commit.commit)
-        return walk(self.root, self.git, data_dir)
+    def entries(self, data_dir: Path, commit_limit: int) -> list[Entry]:
+        """Return every path once; of history, at most `commit_limit` commits are read."""
+        if self.git is None:
+            return list(walk(self.root, None, data_dir))
+        if self.commit is None:
+            entries = list(walk(self.root, self.git, data_dir))
+        else:
+            entries = list(self.git.entries(self.commit.commit))
+            entries = with_ignoring_lines(self.git, self.commit.commit, entries)
+        return without_forced(self.git, self._head(), entries, commit_limit)
 
     def attributes(self, paths: list[str]) -> dict[str, Attributes]:
         """Return the linguist attributes of the paths that have any."""
@@ -59,23 +65,24 @@ class Checkout:
 
     def last_commits(self, paths: set[str], commit_limit: int) -> dict[str, LastCommit]:
         """Return the last commit of each path as far as history is read; nothing for a plain folder."""
-        commit = self.commit
-        if self.git is None:
+        head = self._head()
+        if self.git is None or head is None:
             return {}
-        if commit is None:
-            head = self.git.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-            return last_commits(self.git, head, paths, commit_limit) if head else {}
-        return last_commits(self.git, commit.commit, paths, commit_limit)
+        return last_commits(self.git, head, paths, commit_limit)
 
     def with_root_commit(self) -> Checkout:
         """Return the checkout with its root commit, which costs a walk along first parents."""
         if self.git is None:
             return self
-        start = (
-            self.commit.commit if self.commit else self.git.ask("rev-parse", "--verify", "--quiet", "HEAD")
-        )
-        root = self.git.root_commit(start) if start else None
+        head = self._head()
+        root = self.git.root_commit(head) if head else None
         return replace(self, repository=replace(self.repository, root_commit=root))
+
+    def _head(self) -> str | None:
+        """Return the commit whose history is read: that of a work tree is its HEAD, if it has one."""
+        if self.commit is not None or self.git is None:
+            return self.commit.commit if self.commit else None
+        return self.git.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
 
 
 def open_checkout(
@@ -152,7 +159,14 @@ def _open_folder(spec: RepositorySpec, ref: str | None, root: Path, previous: Sn
     if spec.worktree:
         raise UsageError(f"{root} is no git repository and has no work tree", "index it without --worktree")
     repository = _repository(repository_name(spec.name, None, root), str(root), None, FOLDER_REF)
-    return Checkout(repository, FOLDER_REF, SourceMode.FOLDER, root, None, None)
+    notes: tuple[str, ...] = ()
+    around = GitRepository.around(root)
+    if around is not None:
+        note = (
+            f"{root} lies in the git repository {around} and is read as a plain folder: the files on disk, "
+        )
+        notes = (f"{note}without the ignore files above it; name {around} to index the repository",)
+    return Checkout(repository, FOLDER_REF, SourceMode.FOLDER, root, None, None, notes)
 
 
 def _repository(name: str, location: str, remote: str | None, default_ref: str) -> Repository:

@@ -24,14 +24,15 @@ from repolake.errors import SettingsError, SourceError
 from repolake.grammars import GRAMMARS
 from repolake.lake import Lake
 from repolake.progress import Progress, SilentProgress
+from repolake.reading import FileSource
 from repolake.records import Chunker, ChunkReport, Failure, Snapshot, Source, Stage
 from repolake.settings import Settings
 from repolake.shards import CHUNK_SCHEMA, ShardWriter, read_shard
-from repolake.source import FileSource, open_source
+from repolake.source import open_source
 from repolake.splitter import SMALLEST_BUDGET
 from repolake.worker_pool import WorkerPool
 
-CHUNKER_VERSION = 1  # raise it with every change that moves a cut or changes a symbol
+CHUNKER_VERSION = 2  # raise it with every change that moves a cut or changes a symbol
 BYTES_PER_WORKER = 2 * 1024 * 1024  # a second worker pays for its start from about here
 NO_CHUNK_ORDINAL = -1
 

@@ -50,6 +50,8 @@ class FileResult:
     error: str | None = None
 
 
+READY = "ready"
+BUSY_FACTOR = 10  # how much longer than its processor time a file may take on a busy machine
 ROW_COLUMNS = (
     "symbol",
     "symbol_kind",
@@ -92,18 +94,21 @@ def chunk_file(job: FileJob, config: WorkerConfig, counter: TokenCounter) -> Fil
 
 
 def serve(connection: Connection) -> None:
-    """Answer lists of jobs until the other side closes the connection."""
+    """Say READY, then answer lists of jobs until the other side closes the connection."""
     try:
         config: WorkerConfig = connection.recv()
         counter = TokenCounter.load(Path(config.tokenizer_file))
+        connection.send(READY)
         while True:
             jobs: list[FileJob] = connection.recv()
             results = []
             for job in jobs:
                 # Processor time, not the clock: a busy machine must not turn slow files into failures.
                 signal.setitimer(signal.ITIMER_PROF, config.timeout_seconds)
+                signal.setitimer(signal.ITIMER_REAL, config.timeout_seconds * BUSY_FACTOR)
                 results.append(chunk_file(job, config, counter))
                 signal.setitimer(signal.ITIMER_PROF, 0)
+                signal.setitimer(signal.ITIMER_REAL, 0)
             connection.send(results)
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return
@@ -114,4 +119,5 @@ def main() -> None:
     # Ctrl-C reaches the whole process group; the parent decides what becomes of its workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
     serve(Connection(int(sys.argv[-1])))

@@ -28,6 +28,7 @@ def main() -> NoReturn:
             export_command,
             mcp_command,
             serve_command,
+            upkeep_commands,
         )
         from repolake.commands import app
 

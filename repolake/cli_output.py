@@ -188,17 +188,30 @@ def print_status(status: Status, console: Console) -> None:
         console.print()
         console.print(skips)
     runs = Table("run", "state", box=None, pad_edge=False, header_style="bold")
-    for column in ("seconds", "new chunks", "new vectors", "failures"):
+    for column in ("seconds", "MB read", "new chunks", "new vectors", "vectors/s", "database MB", "failures"):
         runs.add_column(column, justify="right")
     for run in status.runs:
         seconds = "" if run.seconds is None else f"{run.seconds:,.1f}"
-        numbers = (run.chunks_new, run.embeddings_new, run.failures)
-        runs.add_row(run.run_id, run.state, seconds, *(f"{number:,}" for number in numbers))
+        rate = "" if run.embeddings_per_second is None else f"{run.embeddings_per_second:,.0f}"
+        runs.add_row(
+            run.run_id,
+            run.state,
+            seconds,
+            f"{run.bytes_chunked / 1e6:,.1f}",
+            f"{run.chunks_new:,}",
+            f"{run.embeddings_new:,}",
+            rate,
+            f"{run.database_bytes / 1e6:,.1f}" if run.database_bytes else "",
+            f"{run.failures:,}",
+        )
     console.print()
     console.print(runs)
     for failure in status.failures:
-        sentence = f"failed: {failure.repository} {failure.path} ({failure.stage.value}): {failure.error}"
-        console.print(Text(printable(sentence), style="yellow"), soft_wrap=True)
+        sentence = f"{failure.repository} {failure.path} ({failure.stage.value}): {failure.error}"
+        console.print(
+            Text(printable(f"failed, tried again by the next run: {sentence}"), style="yellow"),
+            soft_wrap=True,
+        )
     if status.truncated_chunks:
         console.print(f"{status.truncated_chunks:,} chunks of these runs were longer than the model reads")
 

@@ -181,6 +181,7 @@ def plan(
             RepositorySpec(location, worktree=worktree),
             ref,
             settings,
+            tokenizer_file=identity.tokenizer_file,
             budget=identity.token_budget(settings.chunk_tokens),
             tokens_per_second=tokens_per_second(settings.data_dir, identity.model_id),
             progress=progress,

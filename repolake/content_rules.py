@@ -17,6 +17,7 @@ _MINIFIED_LEAST_LENGTH = 1_000
 _LONG_LINE_SHARE = 0.5
 _BASE64_SHARE = 0.5
 
+NUL_RULE = Rule(SkipReason.BINARY, "content: NUL byte")
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 _ANNEX_POINTER = re.compile(rb"^/annex/objects/\S+\s*$")
 _PRIVATE_KEY = re.compile(
@@ -101,7 +102,7 @@ def rule_for_bytes(data: bytes) -> Rule | None:
         if data.startswith(signature):
             return Rule(SkipReason.BINARY, f"content: {name}")
     if has_nul(data) and not has_wide_mark(data):
-        return Rule(SkipReason.BINARY, "content: NUL byte")
+        return NUL_RULE
     return None
 
 

@@ -51,7 +51,8 @@ def set_aside_damaged(lake: Lake, manifest: Manifest, *, is_thorough: bool) -> t
     """Move what is no sound shard of the manifest's content to quarantine; return the paths below the lake.
 
     A thorough look verifies every page of every shard; else a shard of the size that the manifest names is
-    trusted, and of others the footer is read. Manifests that cannot be read are set aside, too.
+    trusted, and of others the footer is read. Manifests that cannot be read are set aside, too, in a quick
+    look only those newer than the current one.
 
     Raises LakeWriteError when the folder cannot be written.
     """
@@ -70,7 +71,11 @@ def set_aside_damaged(lake: Lake, manifest: Manifest, *, is_thorough: bool) -> t
             ):
                 continue
             damaged.append(path)
-    damaged.extend(path for path in lake.manifest_paths() if read_manifest(path) is None)
+    for path in reversed(lake.manifest_paths()):
+        if read_manifest(path) is None:
+            damaged.append(path)
+        elif not is_thorough:
+            break  # only the newest manifest counts, and reading hundreds takes a while
     for path in damaged:
         lake.set_aside(path)
     return tuple(_name(lake, path) for path in damaged)

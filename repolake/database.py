@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
-import pyarrow as pa
 
 from repolake import sql_files
 from repolake.errors import (
@@ -22,11 +21,26 @@ from repolake.errors import (
     UnknownNameError,
 )
 
+if TYPE_CHECKING:
+    import pyarrow as pa  # half a second, and a search needs none of it
+
 # Raise it when tables, views or macros change: another version is rebuilt from the lake, never migrated.
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 PUBLISHED_NAME = "index.duckdb"
 LAKE_MEMORY = "1GB"
 CHECK_ROWS = 5  # that an error message names
+DRAFT_PREFIX = "_"  # of a database that is not whole or not checked yet
+
+# How every reader opens a published file: without files, extensions or network, and without spilling. One for
+# all, since DuckDB refuses a second connection of one process to a file under another configuration.
+READ_ONLY_CONFIG: dict[str, Any] = {
+    "enable_external_access": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "temp_directory": "",
+    "python_enable_replacements": False,
+}
 Connection = duckdb.DuckDBPyConnection
 
 # In this order, since a macro names only macros that exist.
@@ -49,12 +63,14 @@ MACROS = (
     "line_url",
     "file_stem",
     "named_symbols",
+    "query_words",
     "searchable_chunks",
     "text_hits",
     "vector_hits",
+    "shown_chunks",
     "named_definitions",
 )
-VIEWS = ("code", "inventory", "chunk_places", "skip_summary", "repository_summary", "largest_files")
+VIEWS = ("code", "inventory", "skip_summary", "repository_summary", "largest_files")
 PUBLIC_MACROS = ("search_text", "search_vector", "search_hybrid", "similar_chunks", "grep", "snapshot_diff")
 
 
@@ -121,6 +137,11 @@ def build(path: Path, dimension: int, *, memory_limit: str, threads: int) -> Ite
         shutil.rmtree(spill, ignore_errors=True)
 
 
+def draft_path(data_dir: Path, run_id: str) -> Path:
+    """Return where a run builds its database; `publish` gives it its final name."""
+    return data_dir / f"{DRAFT_PREFIX}index-{run_id}.duckdb"
+
+
 def discard(path: Path) -> None:
     """Remove a database file and what DuckDB keeps beside it."""
     for left_over in (path, path.with_name(f"{path.name}.wal")):
@@ -128,16 +149,39 @@ def discard(path: Path) -> None:
     shutil.rmtree(path.with_name(f"{path.name}.tmp"), ignore_errors=True)
 
 
-def publish(data_dir: Path, path: Path) -> None:
+def discard_drafts(data_dir: Path) -> None:
+    """Remove what killed runs left half built. Only the holder of the lake's lock may call it."""
+    for left_over in data_dir.glob(f"{DRAFT_PREFIX}index-*.duckdb*"):
+        if left_over.is_dir():
+            shutil.rmtree(left_over, ignore_errors=True)
+        else:
+            left_over.unlink(missing_ok=True)
+
+
+def publish(draft: Path) -> Path:
+    """Give a whole and checked database its final name, make it the one that readers open; return it.
+
+    Raises LakeWriteError when the folder cannot be written.
+    """
+    path = draft.with_name(draft.name.removeprefix(DRAFT_PREFIX))
+    try:
+        with draft.open("rb") as file:
+            os.fsync(file.fileno())
+        draft.rename(path)
+    except OSError as error:
+        raise LakeWriteError(str(path), error.strerror or str(error)) from error
+    switch(path)
+    return path
+
+
+def switch(path: Path) -> None:
     """Make `path` the database that readers open, by switching one symbolic link atomically.
 
     Raises LakeWriteError when the folder cannot be written.
     """
-    link = data_dir / PUBLISHED_NAME
-    temporary = data_dir / f"_{uuid.uuid4().hex[:8]}-{PUBLISHED_NAME}"
+    link = path.with_name(PUBLISHED_NAME)
+    temporary = path.with_name(f"_{uuid.uuid4().hex[:8]}-{PUBLISHED_NAME}")
     try:
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
         temporary.symlink_to(path.name)
         temporary.replace(link)
     except OSError as error:
@@ -154,7 +198,7 @@ def published_path(data_dir: Path) -> Path | None:
     return path if path.is_file() else None
 
 
-def open_published(data_dir: Path, config: Mapping[str, Any]) -> tuple[Connection, Path]:
+def open_published(data_dir: Path) -> tuple[Connection, Path]:
     """Open the published database read-only; return the connection and the resolved file.
 
     Raises IndexMissingError before the first publish, LakeFormatError for a database of another
@@ -163,16 +207,16 @@ def open_published(data_dir: Path, config: Mapping[str, Any]) -> tuple[Connectio
     path = published_path(data_dir)
     if path is None:
         raise IndexMissingError(str(data_dir))
-    return open_read_only(path, config), path
+    return open_read_only(path), path
 
 
-def open_read_only(path: Path, config: Mapping[str, Any]) -> Connection:
+def open_read_only(path: Path) -> Connection:
     """Open one database file read-only.
 
     Raises LakeFormatError for a database of another repolake, DatabaseError when it cannot be opened.
     """
     try:
-        connection = duckdb.connect(str(path), read_only=True, config=dict(config))
+        connection = duckdb.connect(str(path), read_only=True, config=READ_ONLY_CONFIG)
     except duckdb.Error as error:
         raise DatabaseError(str(path), str(error)) from error
     try:
@@ -187,13 +231,22 @@ def open_read_only(path: Path, config: Mapping[str, Any]) -> Connection:
     return connection
 
 
-def check(path: Path) -> dict[str, list[tuple[Any, ...]]]:
+def limit(connection: Connection, memory_limit: str, threads: int) -> None:
+    """Bound what a session may use, unless another session of this process has locked the settings."""
+    if connection.execute(sql_files.read("session/is_locked")).fetchone() == (False,):
+        connection.execute(sql_files.read("session/memory_limit"), {"memory_limit": memory_limit})
+        if threads:
+            connection.execute(sql_files.read("session/threads"), {"threads": threads})
+
+
+def check(path: Path, *, memory_limit: str, threads: int) -> dict[str, list[tuple[Any, ...]]]:
     """Run `sql/checks/*` on a database file; return the first offending rows by check, empty if all is well.
 
-    Raises DatabaseError when the file cannot be read.
+    Raises DatabaseError when the file cannot be read, LakeFormatError for one of another repolake.
     """
-    connection = open_read_only(path, {})
+    connection = open_read_only(path)
     try:
+        limit(connection, memory_limit, threads)
         found = {}
         for name in sql_files.names("checks"):
             rows = connection.execute(sql_files.read(f"checks/{name}")).fetchmany(CHECK_ROWS)
@@ -210,16 +263,19 @@ def check(path: Path) -> dict[str, list[tuple[Any, ...]]]:
 def rollback(data_dir: Path) -> Path:
     """Publish the newest database file older than the published one; return it.
 
-    Raises IndexMissingError before the first publish, UnknownNameError when there is no older file.
+    Raises IndexMissingError before the first publish, UnknownNameError when there is no older file,
+    DatabaseError or LakeFormatError when that one cannot be read.
     """
     current = published_path(data_dir)
     if current is None:
         raise IndexMissingError(str(data_dir))
     older = sorted(path for path in data_dir.glob("index-*.duckdb") if path.name < current.name)
     if not older:
-        raise UnknownNameError(f"{data_dir} holds no index older than {current.name}", "nothing was changed")
-    open_read_only(older[-1], {}).close()
-    publish(data_dir, older[-1])
+        raise UnknownNameError(
+            f"{data_dir} holds no index older than {current.name}", "nothing was changed; it still answers"
+        )
+    open_read_only(older[-1]).close()
+    switch(older[-1])
     return older[-1]
 
 
@@ -228,7 +284,7 @@ def chunk_counts(path: Path) -> dict[str, int]:
 
     Raises DatabaseError when the file cannot be read.
     """
-    connection = open_read_only(path, {})
+    connection = open_read_only(path)
     try:
         return dict(connection.execute(sql_files.read("queries/chunk_counts")).fetchall())
     finally:

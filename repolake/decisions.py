@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from repolake.attributes import NO_ATTRIBUTES, Attributes
-from repolake.content_rules import rule_for_bytes, rule_for_text
+from repolake.content_rules import NUL_RULE, rule_for_bytes, rule_for_text
 from repolake.entries import Entry
 from repolake.file_kinds import kind_of
 from repolake.ignore_patterns import IgnorePatterns, PathFilter
@@ -84,11 +84,11 @@ class Decider:
             return self._too_large()
         rule = rule_for_bytes(data)
         if rule is not None:
-            return _skip(rule)
+            return _skip((_encoding_rule(standing) if rule == NUL_RULE else None) or rule)
         language = language_of(entry.path, data[:_HEAD_BYTES])
         decoded = decode(data, entry.path)
         if decoded is None:
-            return _skip(Rule(SkipReason.UNDECODABLE, "no known encoding"))
+            return _skip(_encoding_rule(standing) or Rule(SkipReason.UNDECODABLE, "no known encoding"))
         if entry.path.lower().endswith(NOTEBOOK_ENDING):
             found = notebook_language(decoded.text)
             decoded = file_text(entry.path, found or language, data)
@@ -125,7 +125,7 @@ class Decider:
         standing = Undecided(
             verdict is not None, attributes, Kind.DOCS if attributes.is_documentation else None
         )
-        rule = _attribute_rule(attributes) or rule_for_path(path)
+        rule = _ignore_rule(entry) or _attribute_rule(attributes) or rule_for_path(path)
         if rule is not None:
             if not _is_overruled(rule, standing):
                 return _skip(rule)
@@ -144,12 +144,22 @@ def purged_decision() -> Decision:
     return Decision(SkipReason.PURGED, "gc --purge-blob")
 
 
+def _ignore_rule(entry: Entry) -> Rule | None:
+    return Rule(SkipReason.IGNORED, entry.ignored_by) if entry.ignored_by is not None else None
+
+
 def _attribute_rule(attributes: Attributes) -> Rule | None:
     if attributes.is_vendored:
         return Rule(SkipReason.VENDORED, ".gitattributes linguist-vendored")
     if attributes.is_generated:
         return Rule(SkipReason.GENERATED, ".gitattributes linguist-generated")
     return None
+
+
+def _encoding_rule(standing: Undecided) -> Rule | None:
+    """Return the rule about text on disk in an encoding that only `.gitattributes` tell, if they do."""
+    encoding = standing.attributes.disk_encoding
+    return Rule(SkipReason.UNDECODABLE, f"working-tree-encoding {encoding}") if encoding else None
 
 
 def _is_overruled(rule: Rule, standing: Undecided) -> bool:

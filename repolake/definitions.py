@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from repolake.grammar import CLASS_LIKE, FUNCTION_LIKE, Grammar
 from repolake.syntax import Node
@@ -11,6 +11,7 @@ from repolake.syntax import Node
 WRAPPERS_DEEP = 6
 BLOCKS_DEEP = 12
 DECLARATORS_DEEP = 12
+CALLS_DEEP = 3
 # Stand inside a definition, before its signature.
 DECORATIONS = frozenset(
     "decorator annotation marker_annotation attribute_list attribute_item attribute comment line_comment"
@@ -30,6 +31,7 @@ KEYWORD_KINDS = {
     "actor": "actor",
     "object": "object",
 }
+MACRO_NAME = re.compile(r"[A-Z][A-Z0-9_]{2,}")
 TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
 RECEIVER_TYPE = re.compile(r"(\w+)\s*(?:\[[^]]*\])?\s*,?\s*\)$")
 
@@ -45,6 +47,7 @@ class Definition:
     signature_start: int
     signature_end: int
     body: Node | None
+    is_argument: bool = False  # of a call whose result gets the name: `const f = memo(() => …)`
 
 
 def find_definition(node: Node, grammar: Grammar) -> Definition | None:
@@ -106,11 +109,41 @@ def _bound(outer: Node, node: Node, grammar: Grammar) -> Definition | None:
     value = _at(node, grammar.bindings[node.type][1])
     if value is not None and value.type == "expression_list" and value.named_child_count == 1:
         value = value.named_children[0]
-    if value is None or value.type not in grammar.function_values:
-        return None
-    if value.type == "object" and not _has_functions(value, grammar):
+    if value is not None and value.type in grammar.decorating_calls:
+        value = _argument(value, grammar)
+        found = _definition(outer, node, value, _value_kind(value), grammar) if value is not None else None
+        return replace(found, is_argument=True) if found is not None else None
+    if value is None or not _is_function_value(value, grammar):
         return None
     return _definition(outer, node, value, _value_kind(value), grammar)
+
+
+def _argument(call: Node, grammar: Grammar) -> Node | None:
+    """Return the function of several lines that a call, or a call in its arguments, is given."""
+    level = [call]
+    for _ in range(CALLS_DEEP):
+        below: list[Node] = []
+        for node in level:
+            arguments = node.child_by_field_name("arguments")
+            for value in reversed(arguments.named_children if arguments is not None else []):
+                if value.type in grammar.decorating_calls:
+                    below.append(value)
+                elif _is_function_value(value, grammar):
+                    body = _body(value, grammar)
+                    if body is not None and body.type in grammar.bodies and _has_lines(body):
+                        return value
+        level = below
+    return None
+
+
+def _is_function_value(node: Node, grammar: Grammar) -> bool:
+    if node.type not in grammar.function_values:
+        return False
+    return node.type != "object" or _has_functions(node, grammar)
+
+
+def _has_lines(node: Node) -> bool:
+    return node.end_point[0] > node.start_point[0]
 
 
 def _has_functions(node: Node, grammar: Grammar) -> bool:
@@ -181,6 +214,8 @@ def _name(node: Node, grammar: Grammar) -> str | None:
     if found is None or found.text is None:
         return None
     name = _dotted(found.text.decode("utf-8", "replace"))
+    if grammar.has_macros and MACRO_NAME.fullmatch(name):
+        name = _macro_name(node, name)
     owner = grammar.owner_paths.get(node.type)
     if owner is not None and (receiver := _at(node, owner[0])) is not None and receiver.text is not None:
         match = RECEIVER_TYPE.search(receiver.text.decode("utf-8", "replace"))
@@ -204,6 +239,26 @@ def _declared(node: Node | None) -> Node | None:
     return node
 
 
+def _macro_name(node: Node, macro: str) -> str:
+    """Return what a macro such as `TEST(Suite, Name) { … }` defines: `Suite.Name`, else its first word.
+
+    `macro` itself for an ordinary function with a name in capitals.
+    """
+    declarator = node.child_by_field_name("declarator")
+    parameters = declarator.child_by_field_name("parameters") if declarator is not None else None
+    if parameters is None or node.child_by_field_name("type") is not None:
+        return macro
+    words: list[str] = []
+    for parameter in parameters.named_children:
+        is_word = parameter.named_child_count == 1 and parameter.named_children[0].type == "type_identifier"
+        if not is_word or parameter.text is None:
+            break
+        words.append(parameter.text.decode("utf-8", "replace"))
+    if not words or (len(words) == 1 and "_" not in macro):  # a constructor
+        return macro
+    return ".".join(words) if len(words) == parameters.named_child_count else words[0]
+
+
 def _dotted(text: str) -> str:
     """Return a name with dots between its parts, without template arguments."""
     text = " ".join(text.split())
@@ -212,7 +267,9 @@ def _dotted(text: str) -> str:
             text = shorter
         text = text.replace("\\", ".").replace(":", ".")
     else:
-        text = text.replace("::", ".")
+        head, _, sign = text.partition("operator")
+        call = "()" if sign.replace(" ", "").startswith("()") else ""
+        text = f"{head.replace('::', '.')}operator{call or sign.partition('(')[0]}"
     while ".." in text:
         text = text.replace("..", ".")
     return text.strip("\"'. ")

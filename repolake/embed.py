@@ -6,6 +6,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 from tokenizers import Tokenizer
@@ -25,6 +26,15 @@ from repolake.shards import CHUNK_SCHEMA, ShardWriter, embedding_schema
 WINDOW_TEXTS = 8192  # sorted by length together; more would hold more memory for hardly shorter batches
 
 
+class _Need(NamedTuple):
+    """How many texts one snapshot needs."""
+
+    missing_count: int
+    reused_count: int
+    missing_token_count: int
+    long_count: int
+
+
 def embed(
     snapshots: Sequence[Snapshot],
     *,
@@ -33,9 +43,10 @@ def embed(
     model: ModelIdentity,
     settings: Settings,
     progress: Progress,
-) -> EmbedReport:
+) -> tuple[EmbedReport, ...]:
     """Encode every text of these snapshots' chunks that has no vector of this model, equal texts once.
 
+    Returns one report a snapshot, in their order; a text that several need is new for the first of them.
     `fingerprint` is the chunking fingerprint. A text that the model cannot encode becomes a Failure of each
     file that holds it; it is tried again by the next run. A crash loses at most the texts since the last
     shard: 2 % of the work so far, never more than 15 seconds of it. A rerun embeds exactly what is missing.
@@ -47,17 +58,17 @@ def embed(
     snapshot_shards = _names(lake.snapshot_path(snapshot.snapshot_id) for snapshot in snapshots)
     chunk_shards = _names(lake.shards(lake.chunks_dir(fingerprint), CHUNK_SCHEMA))
     if not snapshot_shards or not chunk_shards:
-        return EmbedReport(0, 0, 0, time.perf_counter() - started)
+        return tuple(EmbedReport(0, 0, 0, time.perf_counter() - started) for _ in snapshots)
     schema = embedding_schema(model.dimension, model.fingerprint)
     folder = lake.embeddings_dir(model.model_id)
     with query_lake(lake.data_dir / "scratch", threads=usable_core_count()) as session:
         notes = _read_embedded_hashes(session, lake, folder, schema)
         session.rows(
-            "queries/create_wanted_texts", snapshot_shards=snapshot_shards, chunk_shards=chunk_shards
+            "queries/create_needed_texts", snapshot_shards=snapshot_shards, chunk_shards=chunk_shards
         )
-        [(missing, reused, tokens, long_count)] = session.rows(
-            "queries/count_wanted_texts", token_limit=_token_limit(model)
-        )
+        session.rows("queries/create_wanted_texts")
+        needs = _needs(session, model, len(snapshots))
+        missing = sum(need.missing_count for need in needs)
         progress.start(Stage.EMBED, model.name, missing)
         errors: dict[str, str] = {}
         if missing:
@@ -65,26 +76,33 @@ def embed(
             encoding = Encoding(
                 load_embedder(model, settings), ShardWriter(folder, schema), settings.batch_tokens, progress
             )
+            tokens = sum(need.missing_token_count for need in needs)
             with encoding:
                 for window in ahead(windows):
                     if missing >= CALIBRATE_COUNT and not encoding.is_calibrated:
                         notes += encoding.calibrate(window, missing, tokens)
                     encoding.encode(window)
             errors = encoding.errors
-        truncated_chunks, truncated_tokens = (
-            _truncation(session, model, chunk_shards) if long_count else ({}, {})
-        )
+        truncated_chunks: dict[int, Counter[str]] = defaultdict(Counter)
+        truncated_tokens: dict[int, Counter[str]] = defaultdict(Counter)
+        if any(need.long_count for need in needs):
+            _count_truncation(session, model, chunk_shards, truncated_chunks, truncated_tokens)
         failures = _failures(session, errors, snapshots, snapshot_shards, chunk_shards)
+        got = _without_failed(session, needs, errors)
         progress.finish(Stage.EMBED)
-    return EmbedReport(
-        embeddings_new=missing - len(errors),
-        embeddings_reused=reused,
-        token_count=tokens,
-        seconds=time.perf_counter() - started,
-        truncated_chunk_count=truncated_chunks,
-        truncated_token_count=truncated_tokens,
-        failures=failures,
-        notes=tuple(notes),
+    seconds = _shares(time.perf_counter() - started, [need.missing_token_count for need in needs])
+    return tuple(
+        EmbedReport(
+            embeddings_new=need.missing_count,
+            embeddings_reused=need.reused_count,
+            token_count=need.missing_token_count,
+            seconds=seconds[position],
+            truncated_chunk_count=dict(truncated_chunks[position]),
+            truncated_token_count=dict(truncated_tokens[position]),
+            failures=failures.get(snapshot.snapshot_id, ()),
+            notes=tuple(notes),
+        )
+        for position, (snapshot, need) in enumerate(zip(snapshots, got, strict=True))
     )
 
 
@@ -109,23 +127,55 @@ def _insert_embedded_hashes(session: LakeSession, shards: list[Path]) -> None:
         session.rows("queries/insert_embedded_hashes", embedding_shards=_names(shards))
 
 
-def _truncation(
-    session: LakeSession, model: ModelIdentity, chunk_shards: list[str]
-) -> tuple[dict[str, int], dict[str, int]]:
-    """Return by language how many wanted texts the model cuts off, and how many tokens it does not read."""
-    chunks: Counter[str] = Counter()
-    tokens: Counter[str] = Counter()
+def _needs(session: LakeSession, model: ModelIdentity, snapshot_count: int) -> list[_Need]:
+    found = {
+        position: _Need(*counts)
+        for position, *counts in session.rows("queries/count_wanted_texts", token_limit=_token_limit(model))
+    }
+    return [found.get(position, _Need(0, 0, 0, 0)) for position in range(1, snapshot_count + 1)]
+
+
+def _count_truncation(
+    session: LakeSession,
+    model: ModelIdentity,
+    chunk_shards: list[str],
+    chunks: dict[int, Counter[str]],
+    tokens: dict[int, Counter[str]],
+) -> None:
+    """Count by snapshot and language the texts that the model cuts off, and the tokens it does not read."""
     limit = _token_limit(model)
     counter = _exact_counter(model.tokenizer_file)
     for batch in session.stream(
         "queries/long_texts", WINDOW_TEXTS, chunk_shards=chunk_shards, token_limit=limit
     ):
-        for language, text in zip(batch["language"].to_pylist(), batch["text"].to_pylist(), strict=True):
+        columns = (batch[name].to_pylist() for name in ("position", "language", "text"))
+        for position, language, text in zip(*columns, strict=True):
             excess = len(counter.encode(text).ids) - (limit or 0)
             if excess > 0:
-                chunks[str(language)] += 1
-                tokens[str(language)] += excess
-    return dict(chunks), dict(tokens)
+                chunks[position - 1][str(language)] += 1
+                tokens[position - 1][str(language)] += excess
+
+
+def _without_failed(session: LakeSession, needs: list[_Need], errors: dict[str, str]) -> list[_Need]:
+    """Return what each snapshot needed and got: texts without a vector are neither new nor reused."""
+    if not errors:
+        return needs
+    rows = session.rows("queries/failed_counts", text_hashes=list(errors))
+    failed = {position - 1: (first, later) for position, first, later in rows}
+    return [
+        need._replace(missing_count=need.missing_count - first, reused_count=need.reused_count - later)
+        for need, (first, later) in (
+            (need, failed.get(position, (0, 0))) for position, need in enumerate(needs)
+        )
+    ]
+
+
+def _shares(seconds: float, token_counts: Sequence[int]) -> list[float]:
+    """Share the time out by the tokens encoded for each snapshot; alike if there were none."""
+    total = sum(token_counts)
+    if not total:
+        return [seconds / len(token_counts)] * len(token_counts)
+    return [seconds * count / total for count in token_counts]
 
 
 def _token_limit(model: ModelIdentity) -> int | None:
@@ -150,10 +200,10 @@ def _failures(
     snapshots: Sequence[Snapshot],
     snapshot_shards: list[str],
     chunk_shards: list[str],
-) -> tuple[Failure, ...]:
-    """Return one Failure for each file that holds a text without a vector."""
+) -> dict[str, tuple[Failure, ...]]:
+    """Return by snapshot id one Failure for each file that holds a text without a vector."""
     if not errors:
-        return ()
+        return {}
     repositories = {snapshot.snapshot_id: snapshot.repository for snapshot in snapshots}
     rows = session.rows(
         "queries/text_files",
@@ -163,11 +213,12 @@ def _failures(
     )
     found: dict[tuple[str, str, str], set[str]] = defaultdict(set)
     for snapshot_id, path, blob, text_hash in rows:
-        found[repositories[snapshot_id], path, blob].add(text_hash)
-    return tuple(
-        Failure(repository, path, Stage.EMBED, _reason(errors, hashes), blob)
-        for (repository, path, blob), hashes in sorted(found.items())
-    )
+        found[snapshot_id, path, blob].add(text_hash)
+    failures: dict[str, list[Failure]] = defaultdict(list)
+    for (snapshot_id, path, blob), hashes in sorted(found.items()):
+        failure = Failure(repositories[snapshot_id], path, Stage.EMBED, _reason(errors, hashes), blob)
+        failures[snapshot_id].append(failure)
+    return {snapshot_id: tuple(of_snapshot) for snapshot_id, of_snapshot in failures.items()}
 
 
 def _reason(errors: dict[str, str], hashes: set[str]) -> str:

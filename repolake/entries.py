@@ -13,7 +13,8 @@ class Entry:
 
     `blob` and `size_bytes` are null where the source cannot know them without reading. `skip_reason` is
     set for what is no regular file or what the source's own ignore files leave out; `error` for what
-    could not be read.
+    could not be read; `ignored_by` for a tracked file is the line of a `.gitignore` that names it all the
+    same.
     """
 
     path: str
@@ -22,3 +23,4 @@ class Entry:
     skip_reason: SkipReason | None = None
     skip_rule: str | None = None
     error: str | None = None
+    ignored_by: str | None = None

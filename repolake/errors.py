@@ -130,6 +130,11 @@ class LakeFormatError(RepolakeError):
     supported: int
 
     def __str__(self) -> str:
+        if self.found < self.supported:
+            return (
+                f"{self.path} has format {self.found}, this repolake reads {self.supported}; "
+                "`repolake rebuild` makes it anew from the lake"
+            )
         return (
             f"{self.path} has format {self.found}, this repolake reads up to {self.supported}; "
             "upgrade repolake, or use another --data-dir"
@@ -210,6 +215,20 @@ class FileUnreadableError(SourceError):
 
     def __str__(self) -> str:
         return f"cannot read {self.path} in {self.location}: {self.reason}; the next run tries it again"
+
+
+@dataclass(eq=False)
+class WorkerStartError(RepolakeError):
+    """No worker process of a stage comes up: the installation is broken, or the machine is full."""
+
+    program: str
+    reason: str
+
+    def __str__(self) -> str:
+        return (
+            f"no worker process starts ({self.program}: {self.reason}); check the installation and the "
+            "memory that is left; the published index is untouched"
+        )
 
 
 @dataclass(eq=False)

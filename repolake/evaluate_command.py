@@ -41,7 +41,8 @@ def evaluate(
     try:
         from repolake.evaluate import Grid
         from repolake.evaluate import evaluate as run
-        from repolake.evaluations import dropped, read_evaluation, write_evaluation
+        from repolake.evaluations import write_evaluation
+        from repolake.gate import dropped, find_baseline
     except ModuleNotFoundError as error:
         raise UsageError(
             f"evaluation needs {error.name}", "install it with `pip install 'repolake[evaluate]'`"
@@ -53,7 +54,7 @@ def evaluate(
 
     settings = make_settings(data_dir)
     lake = Lake(settings.data_dir)
-    earlier = read_evaluation(lake, baseline) if baseline is not None else None
+    earlier = find_baseline(lake, baseline, queries.name) if baseline is not None else None
     grid = Grid(
         modes=tuple(mode or (SearchMode.HYBRID,)),
         chunkers=tuple(chunker or ()),
@@ -72,11 +73,7 @@ def evaluate(
         print_evaluation(evaluation, make_console())
     if earlier is not None:
         drops = dropped(evaluation, earlier, metric, max_drop)
-        for variant, difference in drops:
-            typer.echo(
-                f"repolake: {variant.name}: {metric} fell by {-difference.mean:.3f} "
-                f"[{-difference.high:.3f}, {-difference.low:.3f}] since {earlier.evaluation_id}",
-                err=True,
-            )
+        for drop in drops:
+            typer.echo(f"repolake: {drop}", err=True)
         if drops:
             raise typer.Exit(EXIT_FAILURES)

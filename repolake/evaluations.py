@@ -118,28 +118,6 @@ def _is_of(attribute: str, wanted: str, query: QueryResult) -> bool:
     return bool(getattr(query, attribute) == wanted)
 
 
-def dropped(
-    evaluation: Evaluation, baseline: Evaluation, metric: str, max_drop: float
-) -> list[tuple[Variant, PairedDifference]]:
-    """Return the variants whose metric fell by more than `max_drop`, significantly, since the baseline.
-
-    Raises UnknownNameError when no variant of the baseline is in the evaluation.
-    """
-    before = {result.variant: result for result in baseline.results}
-    shared = [result for result in evaluation.results if result.variant in before]
-    if not shared:
-        names = ", ".join(variant.name for variant in before)
-        raise UnknownNameError(
-            f"the baseline has none of these variants, only {names}", "evaluate one of them"
-        )
-    found = []
-    for result in shared:
-        difference = result.against(before[result.variant], metric)
-        if difference is not None and difference.mean < -max_drop and difference.is_significant:
-            found.append((result.variant, difference))
-    return found
-
-
 def write_evaluation(lake: Lake, evaluation: Evaluation) -> Path:
     """Store an evaluation as one shard, a row per variant, query and metric; return its path.
 
@@ -175,6 +153,14 @@ def write_evaluation(lake: Lake, evaluation: Evaluation) -> Path:
     return path
 
 
+def latest_evaluation(lake: Lake, queries: str) -> Evaluation | None:
+    """Return the newest stored evaluation of the label file of that name, or None before the first."""
+    for path in reversed(lake.shards(lake.evaluations_dir, EVALUATION_SCHEMA)):
+        if read_shard(path, ["queries"])["queries"][0].as_py() == queries:
+            return _read(path)
+    return None
+
+
 def read_evaluation(lake: Lake, name: str) -> Evaluation:
     """Return a stored evaluation by its id or an unambiguous beginning of it; `latest` is the newest.
 
@@ -185,7 +171,11 @@ def read_evaluation(lake: Lake, name: str) -> Evaluation:
     if len(found) != 1:
         known = ", ".join(path.stem for path in shards) or "none"
         raise UnknownNameError(f"no single evaluation is named {name!r}", f"the lake holds {known}")
-    rows = read_shard(found[0]).to_pylist()
+    return _read(found[0])
+
+
+def _read(path: Path) -> Evaluation:
+    rows = read_shard(path).to_pylist()
     by_variant: dict[Variant, dict[str, list[dict[str, Any]]]] = {}
     for row in rows:
         variant = Variant(

@@ -9,7 +9,6 @@ sees it. An ignored folder is one row and is not entered. Symbolic links are nev
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 import subprocess
@@ -25,6 +24,7 @@ from repolake.errors import FileUnreadableError, GitError, SourceError
 from repolake.git_command import end_group, environment, git_message, run_git, start_git
 from repolake.git_repository import GitRepository
 from repolake.path_names import path_bytes, path_text
+from repolake.reading import FileSource, blob_id
 from repolake.skip_rules import SkipReason
 
 _BATCH_BYTES = 8192  # bytes of names per question: the answers then fit in a pipe's buffer
@@ -201,7 +201,12 @@ def _entry(
     if not stat.S_ISREG(state.st_mode):
         what = _SPECIAL.get(stat.S_IFMT(state.st_mode), "special file")
         return Entry(name, skip_reason=SkipReason.SPECIAL_FILE, skip_rule=what)
-    return Entry(name, size_bytes=state.st_size)
+    return Entry(name, size_bytes=state.st_size, ignored_by=rule if _is_of_the_tree(rule) else None)
+
+
+def _is_of_the_tree(rule: str | None) -> bool:
+    """Whether a line is of a `.gitignore` in the tree, not of a file that this machine alone has."""
+    return rule is not None and not rule.startswith(("/", ".git/"))
 
 
 def _is_repository(folder: bytes) -> bool:
@@ -210,40 +215,28 @@ def _is_repository(folder: bytes) -> bool:
     return os.path.isfile(git) or os.path.exists(os.path.join(git, b"HEAD"))
 
 
-class DiskReader:
-    """Reads files below a folder; never a link, never more than was asked for; a context manager."""
+class DiskReader(FileSource):
+    """Reads files below a folder; never a link, never more than was asked for.
+
+    What a blob no longer matches has changed since it was listed: a FileUnreadableError, like a file that
+    cannot be read or is no regular one.
+    """
 
     def __init__(self, root: Path) -> None:
         self._root = root
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Nothing stays open."""
-
-    def read(self, path: str, blob: str | None) -> bytes:
-        """Return a file's content, if it still is that blob; None takes it as it is now.
-
-        Raises FileUnreadableError when it is no regular file, cannot be read, or has changed.
-        """
-        content = self._content(path)
-        if blob is not None and blob_id(content, is_sha256=len(blob) == 64) != blob:
-            raise FileUnreadableError(str(self._root), "it changed while repolake was running", path)
-        return content
 
     def read_many(self, files: Sequence[tuple[str, str | None]]) -> Iterator[bytes | SourceError]:
         """Yield the content of each (path, blob) in order, or the error that reading it gave."""
         for path, blob in files:
             try:
-                yield self.read(path, blob)
+                content = self._content(path)
             except FileUnreadableError as error:
                 yield error
+                continue
+            if blob is not None and blob_id(content, is_sha256=len(blob) == 64) != blob:
+                yield FileUnreadableError(str(self._root), "it changed while repolake was running", path)
+            else:
+                yield content
 
     def _content(self, path: str) -> bytes:
         full = os.path.join(os.fsencode(self._root), path_bytes(path))
@@ -256,11 +249,3 @@ class DiskReader:
         except OSError as error:
             raise FileUnreadableError(str(self._root), error.strerror or str(error), path) from error
         raise FileUnreadableError(str(self._root), "it is no regular file any more", path)
-
-
-def blob_id(content: bytes, *, is_sha256: bool = False) -> str:
-    """Return the git object id of a content."""
-    header = b"blob %d\0" % len(content)
-    if is_sha256:
-        return hashlib.sha256(header + content).hexdigest()
-    return hashlib.sha1(header + content, usedforsecurity=False).hexdigest()

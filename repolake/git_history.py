@@ -9,7 +9,8 @@ the files of a shallow clone that were last changed before its boundary.
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -34,40 +35,63 @@ def last_commits(
 ) -> dict[str, LastCommit]:
     """Return the last commit of each path, as far as the limit reaches; 0 reads no history."""
     found: dict[str, LastCommit] = {}
-    if commit_limit == 0 or not paths:
-        return found
+    with closing(_changes(repository, commit, commit_limit if paths else 0)) as changes:
+        for _, change, path in changes:
+            if path in paths and path not in found:
+                found[path] = change
+                if len(found) == len(paths):
+                    break
+    return found
+
+
+def adding_commits(
+    repository: GitRepository, commit: str, paths: set[str], commit_limit: int
+) -> dict[str, str]:
+    """Return the id of the commit that last added each path, as far as the limit reaches."""
+    found: dict[str, str] = {}
+    with closing(_changes(repository, commit, commit_limit if paths else 0, "--diff-filter=A")) as changes:
+        for name, _, path in changes:
+            if path in paths and path not in found:
+                found[path] = name
+                if len(found) == len(paths):
+                    break
+    return found
+
+
+def _changes(
+    repository: GitRepository, commit: str, commit_limit: int, *options: str
+) -> Generator[tuple[str, LastCommit, str], None, None]:
+    """Yield commit id, time with author, and path of each change, newest commit first.
+
+    Commits at the boundary of a shallow clone are left out: git shows them as adding every file.
+    """
+    if commit_limit == 0:
+        return
     boundary = _shallow_boundary(repository)
     process = start_git(
         [f"--git-dir={repository.git_dir}", "log", f"--max-count={commit_limit}", "--raw", "-c", "-z",
          "--no-renames", "--no-abbrev", "--root", "--no-ext-diff", "--no-show-signature", "--encoding=UTF-8",
-         "--format=tformat:%x01%H %ct %an", commit],
+         "--format=tformat:%x01%H %ct %an", *options, commit],
         repository.location,
         errors=subprocess.DEVNULL,
     )  # fmt: skip
     try:
-        current: LastCommit | None = None
+        current: tuple[str, LastCommit] | None = None
         is_path = False
         for token in _tokens(process.stdout):
             if is_path:
                 is_path = False
-                path = path_text(token)
-                if current is not None and path in paths and path not in found:
-                    found[path] = current
-                    if len(found) == len(paths):
-                        break
+                if current is not None:
+                    yield *current, path_text(token)
             elif token.startswith(b"\x01"):
                 name, seconds, author = token[1:].split(b" ", 2)
-                is_known = name not in boundary
-                current = (
-                    LastCommit(datetime.fromtimestamp(int(seconds), UTC), author.decode("utf-8", "replace"))
-                    if is_known
-                    else None
-                )
+                time = datetime.fromtimestamp(int(seconds), UTC)
+                change = LastCommit(time, author.decode("utf-8", "replace"))
+                current = None if name in boundary else (name.decode("ascii"), change)
             elif token.lstrip(b"\n").startswith(b":"):
                 is_path = True
     finally:
         end_group(process)
-    return found
 
 
 def _tokens(stream: object) -> Iterator[bytes]:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import hashlib
 import re
 import shlex
+import shutil
+import time
 from pathlib import Path
 
 from repolake.errors import GitError, SettingsError
@@ -19,6 +21,7 @@ from repolake.locations import Address
 from repolake.settings import Settings
 
 _FETCHED = "repolake-run"  # the run that fetched last: several refs of one run are one fetch
+_LOCK_SECONDS = 30.0  # git holds a lock file while it writes one small file; an older one has lost its owner
 _HELPER = (
     '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n" '
     '"$GIT_CREDENTIAL_USER" "$GIT_CREDENTIAL_PASSWORD"; }; f'
@@ -43,9 +46,7 @@ def fetch_mirror(mirrors_dir: Path, address: Address, settings: Settings, run_id
     if not (marker.is_file() and marker.read_text(encoding="utf-8") == run_id):
         variables = _remote_environment(address, settings)
         timeout = settings.git_timeout_seconds
-        if not (folder / "HEAD").is_file():
-            folder.mkdir(parents=True, exist_ok=True)
-            run_git(["init", "--quiet", "--bare", str(folder)], address.url)
+        _prepare(folder, address)
         base = [f"--git-dir={folder}"]
         run_git([*base, "config", "remote.origin.url", address.url], address.url)
         fetch = [
@@ -70,6 +71,21 @@ def fetch_mirror(mirrors_dir: Path, address: Address, settings: Settings, run_id
     if repository is None:
         raise GitError(address.url, f"its mirror {folder} is no repository; delete that folder and run again")
     return repository
+
+
+def _prepare(folder: Path, address: Address) -> None:
+    """Make the mirror, or put right what a run left that was killed or lost its disk."""
+    if not folder.is_dir() or GitRepository.find(folder) is None:
+        fresh = folder.with_name(f"_{folder.name}")
+        shutil.rmtree(fresh, ignore_errors=True)
+        fresh.parent.mkdir(parents=True, exist_ok=True)
+        run_git(["init", "--quiet", "--bare", str(fresh)], address.url)
+        shutil.rmtree(folder, ignore_errors=True)
+        fresh.rename(folder)
+    oldest = time.time() - _LOCK_SECONDS
+    for lock in (*folder.glob("*.lock"), *(folder / "refs").rglob("*.lock")):
+        if lock.stat().st_mtime < oldest:
+            lock.unlink(missing_ok=True)
 
 
 def pack_mirror(folder: Path) -> None:

@@ -8,13 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from repolake.entries import Entry
 from repolake.errors import GitError, SourceError, UnknownNameError, UsageError
 from repolake.git_command import end_group, environment, run_git, start_git
 from repolake.path_names import path_text
+from repolake.reading import FileSource
 from repolake.skip_rules import SkipReason
 
 _REQUESTS = 256
@@ -64,6 +63,15 @@ class GitRepository:
             is_shallow=is_shallow == "true",
             is_sha256=algorithm == "sha256",
         )
+
+    @classmethod
+    def around(cls, folder: Path) -> str | None:
+        """Return the root of the work tree that a folder lies in, or None."""
+        try:
+            answer = run_git(["-C", str(folder), "rev-parse", "--show-toplevel"], str(folder))
+        except GitError:
+            return None
+        return answer.decode("utf-8", "surrogateescape").rstrip("\n") or None
 
     def git(self, *arguments: str, given: bytes | None = None) -> bytes:
         """Run one local git command on this repository and return its output."""
@@ -168,34 +176,16 @@ class GitRepository:
         return status.count(b"\0")
 
 
-class BlobReader:
-    """Reads blobs by id through one `git cat-file --batch` process; a context manager."""
+class BlobReader(FileSource):
+    """Reads blobs by id through one `git cat-file --batch` process.
+
+    An object that is missing or broken is a GitError; the next blob can still be read.
+    """
 
     def __init__(self, location: str, git_dir: str) -> None:
         self._location = location
         self._git_dir = git_dir
         self._process: subprocess.Popen[bytes] | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._end()
-
-    def read(self, path: str, blob: str | None) -> bytes:
-        """Return a blob's content.
-
-        Raises GitError when the object is missing or broken; the next blob can still be read.
-        """
-        (content,) = self.read_many([(path, blob)])
-        if isinstance(content, SourceError):
-            raise content
-        return content
 
     def read_many(self, files: Sequence[tuple[str, str | None]]) -> Iterator[bytes | SourceError]:
         """Yield the content of each (path, blob) in order, or the error that reading it gave."""
@@ -214,11 +204,11 @@ class BlobReader:
                     answered += 1
                     yield self._missing(*files[answered - 1]) if content is None else content
                     if content is None and process.poll() is not None:
-                        self._end()  # git gives up at a broken object: a fresh process reads the rest
+                        self.close()  # git gives up at a broken object: a fresh process reads the rest
                         break
         finally:
             if answered < len(files):
-                self._end()  # answers that nobody took would be taken for those of the next question
+                self.close()  # answers that nobody took would be taken for those of the next question
 
     def _missing(self, path: str, blob: str | None) -> GitError:
         return GitError(f"{self._location}: {path}", f"the object {blob} is missing or broken")
@@ -228,7 +218,8 @@ class BlobReader:
         self._process = start_git(arguments, self._location, has_input=True, errors=subprocess.DEVNULL)
         return self._process
 
-    def _end(self) -> None:
+    def close(self) -> None:
+        """End git."""
         if self._process is not None:
             end_group(self._process)
             self._process = None

@@ -31,11 +31,15 @@ class Grammar:
     comments: frozenset[str] = frozenset({"comment"})
     # how a comment line starts, where the parser looks over a whole run of them again from each of its lines
     costly_comment: str | None = None
+    # whether words that only a preprocessor knows stand in heads of classes and functions
+    has_macros: bool = False
     # siblings before a definition that belong to it, as comments do
     attached: frozenset[str] = frozenset()
     # node type → paths to a name and to a value, a definition if the value is of `function_values`
     bindings: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     function_values: frozenset[str] = frozenset()
+    # calls around such a value that give it back changed: `memo(() => …)`
+    decorating_calls: frozenset[str] = frozenset()
     # definitions only if they have a body; without one they are declarations or uses
     need_body: frozenset[str] = frozenset()
     # node type → path to its name, where that is not the field `name`

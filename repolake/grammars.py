@@ -60,6 +60,7 @@ JAVASCRIPT = Grammar(
     attached=_set("decorator"),
     bindings={**_SCRIPT_BINDINGS, "field_definition": ("property", "value")},
     function_values=_SCRIPT_VALUES,
+    decorating_calls=_set("call_expression"),
 )
 TYPESCRIPT = Grammar(
     package="tree_sitter_typescript",
@@ -83,6 +84,7 @@ TYPESCRIPT = Grammar(
     attached=_set("decorator"),
     bindings={**_SCRIPT_BINDINGS, "public_field_definition": ("name", "value")},
     function_values=_SCRIPT_VALUES,
+    decorating_calls=_set("call_expression"),
 )
 TSX = replace(TYPESCRIPT, function="language_tsx")
 
@@ -151,6 +153,7 @@ C = Grammar(
         "translation_unit compound_statement field_declaration_list enumerator_list declaration_list"
     ),
     blocks=_C_BLOCKS,
+    has_macros=True,
     need_body=_set("struct_specifier union_specifier enum_specifier type_definition"),
     name_paths={"function_definition": ("declarator",), "type_definition": ("declarator",)},
 )
@@ -164,6 +167,7 @@ CPP = Grammar(
     wrappers=_set("template_declaration declaration field_declaration"),
     bodies=C.bodies,
     blocks=_C_BLOCKS | _set("namespace_definition"),
+    has_macros=True,
     attached=_set("attribute_declaration"),
     bindings={"init_declarator": ("declarator", "value")},
     function_values=_set("lambda_expression"),

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from repolake.checkout import missing_refs
-from repolake.chunk import chunk
+from repolake.chunk import chunk, chunking_fingerprint
 from repolake.damage import set_aside_damaged
 from repolake.embed import embed
-from repolake.errors import LakeReadError, ShrinkError, SourceError, UsageError
+from repolake.errors import LakeReadError, ModelError, ShrinkError, SourceError, UsageError
 from repolake.lake import Lake
 from repolake.load import load
 from repolake.manifest import Manifest
@@ -30,6 +30,7 @@ from repolake.records import (
 )
 from repolake.scan import scan
 from repolake.settings import Settings
+from repolake.tokens import TokenCounter
 
 MAX_GROUPS = 24  # so that a run of a thousand repositories has tens of task runs
 
@@ -71,6 +72,20 @@ class ScanRequest:
     refs: tuple[str | None, ...]
     other_refs: tuple[str, ...]
     previous: dict[str | None, Snapshot]
+
+
+def choose_chunking(model: ModelIdentity, settings: Settings, chunker: Chunker) -> Chunking:
+    """Return how chunks are cut for a model.
+
+    Raises ModelError when its tokenizer cannot be read.
+    """
+    try:
+        tokenizer = TokenCounter.load(model.tokenizer_file)
+    except (OSError, ValueError) as error:
+        raise ModelError(model.name, f"its tokenizer cannot be read ({error})") from error
+    budget = model.token_budget(settings.chunk_tokens)
+    fingerprint = chunking_fingerprint(budget, tokenizer.fingerprint, chunker)
+    return Chunking(fingerprint, model.tokenizer_file, budget, chunker)
 
 
 def groups_of(items: Sequence[T]) -> list[tuple[T, ...]]:
@@ -149,17 +164,14 @@ def chunk_group(
 
 
 def embed_group(snapshots: tuple[Snapshot, ...], context: Context) -> tuple[EmbedReport, ...]:
-    """Embed what each snapshot misses, in order."""
-    return tuple(
-        embed(
-            [snapshot],
-            lake=context.lake,
-            fingerprint=context.chunking.fingerprint,
-            model=context.model,
-            settings=context.settings,
-            progress=context.progress,
-        )
-        for snapshot in snapshots
+    """Embed what the snapshots miss, all at once: the lake is read once, and texts share batches."""
+    return embed(
+        snapshots,
+        lake=context.lake,
+        fingerprint=context.chunking.fingerprint,
+        model=context.model,
+        settings=context.settings,
+        progress=context.progress,
     )
 
 

@@ -12,17 +12,17 @@ from repolake.checkout import Checkout
 from repolake.decisions import Decider, Decision, Undecided, purged_decision
 from repolake.entries import Entry
 from repolake.errors import SourceError
-from repolake.folder import blob_id
 from repolake.ignore_patterns import IGNORE_FILE, IgnorePatterns, PathFilter
 from repolake.lake import Lake
+from repolake.reading import FileSource, blob_id
 from repolake.records import RepositorySpec
 from repolake.settings import Settings
-from repolake.source import FileSource, open_source
+from repolake.source import open_source
 
 # What these modules say decides what is indexed: another text of them is another rules fingerprint.
 _RULE_MODULES = (
-    "attributes content_rules decisions file_kinds ignore_patterns languages notebook skip_rules"
-    " text_decoding"
+    "attributes content_rules decisions file_kinds ignore_patterns ignored_later languages notebook"
+    " skip_rules text_decoding"
 ).split()
 
 _READ_AHEAD = 512
@@ -103,17 +103,17 @@ def inspect(checkout: Checkout, spec: RepositorySpec, settings: Settings) -> Ins
 
     Raises SourceError, GitError when it cannot be listed.
     """
-    entries = list(checkout.entries(settings.data_dir))
+    entries = checkout.entries(settings.data_dir, settings.history_commit_limit)
     paths = [entry.path for entry in entries if entry.skip_reason is None and entry.error is None]
     attributes = checkout.attributes(paths)
     ignore_files = _ignore_files(checkout, entries)
     basis = hashlib.md5(rules_fingerprint(spec, settings).encode(), usedforsecurity=False)
-    basis.update(repr(sorted(ignore_files.items())).encode("utf-8", "backslashreplace"))
-    basis.update(
-        repr(sorted((path, repr(found)) for path, found in attributes.items())).encode(
-            "utf-8", "backslashreplace"
-        )
-    )
+    for named in (
+        ignore_files.items(),
+        ((path, repr(found)) for path, found in attributes.items()),
+        ((entry.path, entry.ignored_by) for entry in entries if entry.ignored_by is not None),
+    ):
+        basis.update(repr(sorted(named)).encode("utf-8", "backslashreplace"))
     decider = Decider(
         max_file_bytes=settings.max_file_bytes,
         path_filter=PathFilter(spec.include, spec.exclude),

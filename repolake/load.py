@@ -20,6 +20,7 @@ from repolake.settings import Settings
 from repolake.shards import CHUNK_SCHEMA, EVALUATION_SCHEMA, TIMESTAMP, embedding_schema
 
 BATCH_CHUNKS = 50_000
+ROOM_PER_BYTE = 4
 
 
 def load(manifest: Manifest, *, lake: Lake, settings: Settings, progress: Progress) -> LoadReport:
@@ -29,18 +30,18 @@ def load(manifest: Manifest, *, lake: Lake, settings: Settings, progress: Progre
     folder cannot be written, DatabaseError when a shard cannot be read. Yesterday's database answers on.
     """
     started = time.monotonic()
-    path = lake.data_dir / f"index-{manifest.run_id}.duckdb"
+    draft = database.draft_path(lake.data_dir, manifest.run_id)
     dimension = int(manifest.model["dimension"])
-    _check_room(lake)
-    database.discard(path)
+    database.discard_drafts(lake.data_dir)
+    _check_room(manifest, lake)
     with database.build(
-        path, dimension, memory_limit=settings.load_memory, threads=settings.threads
+        draft, dimension, memory_limit=settings.load_memory, threads=settings.threads
     ) as builder:
         _fill(builder, manifest, lake, progress)
         chunk_count = builder.value("queries/current_chunk_count")
         embedding_count = builder.value("queries/embedding_count")
-    _check(path)
-    database.publish(lake.data_dir, path)
+    _check(draft, settings)
+    path = database.publish(draft)
     return LoadReport(
         database=path.name,
         chunk_count=chunk_count,
@@ -50,16 +51,25 @@ def load(manifest: Manifest, *, lake: Lake, settings: Settings, progress: Progre
     )
 
 
-def _check(path: Path) -> None:
-    for name, rows in database.check(path).items():
-        database.discard(path)
+def _check(draft: Path, settings: Settings) -> None:
+    found = database.check(draft, memory_limit=settings.load_memory, threads=settings.threads)
+    for name, rows in found.items():
+        database.discard(draft)
         raise PublishError(name, f"for example {rows[0]}")
 
 
-def _check_room(lake: Lake) -> None:
-    """Refuse to start where the new file and its spill may not fit: twice the published file is free."""
+def _check_room(manifest: Manifest, lake: Lake) -> None:
+    """Refuse to start where the new file and its spill may not fit.
+
+    Measured at a million chunks, the file and what DuckDB spills come to ROOM_PER_BYTE times the shards.
+    """
+    chunks = lake.chunks_dir(manifest.chunking_fingerprint)
+    embeddings = lake.embeddings_dir(str(manifest.model["model_id"]))
+    shards = [*chunks.glob("*.parquet"), *embeddings.glob("*.parquet")]
+    needed = ROOM_PER_BYTE * sum(shard.stat().st_size for shard in shards)
     published = database.published_path(lake.data_dir)
-    needed = 2 * published.stat().st_size if published else 0
+    if published is not None:
+        needed = max(needed, 2 * published.stat().st_size)
     free = shutil.disk_usage(lake.data_dir).free
     if free < needed:
         raise PublishError("free space", f"{free:,} bytes are free, {needed:,} may be needed")

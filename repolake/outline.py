@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from repolake.definitions import find_definition
 from repolake.grammars import GRAMMARS
+from repolake.parser_input import parser_input
 from repolake.syntax import parse
 
 
@@ -21,7 +22,7 @@ class OutlineEntry(NamedTuple):
 def outline(text: str, language: str) -> Iterator[OutlineEntry]:
     """Yield the definitions of a text in no particular order; none for a language without a grammar."""
     grammar = GRAMMARS.get(language)
-    root = parse(grammar, text.encode()) if grammar is not None else None
+    root = parse(grammar, parser_input(grammar, text.encode())) if grammar is not None else None
     if grammar is None or root is None:
         return
     stack = [(root, "")]

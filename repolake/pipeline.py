@@ -10,14 +10,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from repolake import __version__, database
-from repolake.chunk import chunking_fingerprint
 from repolake.content import Content
 from repolake.damage import find_lost_shards, set_aside_damaged
-from repolake.errors import DatabaseError, IndexMissingError, LakeReadError, ModelError, UsageError
+from repolake.errors import DatabaseError, IndexMissingError, LakeReadError, UsageError
 from repolake.executor import Executor, LocalExecutor
 from repolake.groups import (
-    Chunking,
     Context,
+    choose_chunking,
     chunk_group,
     embed_group,
     groups_of,
@@ -25,7 +24,7 @@ from repolake.groups import (
 )
 from repolake.lake import Lake
 from repolake.manifest import Manifest, new_run_id
-from repolake.model_identity import ModelIdentity, model_from_settings
+from repolake.model_identity import model_from_settings
 from repolake.outcome import Outcome
 from repolake.progress import Progress, SilentProgress
 from repolake.publishing import finished, publish, publish_content, with_content
@@ -43,7 +42,6 @@ from repolake.records import (
 )
 from repolake.scanning import scan_repositories
 from repolake.settings import Settings
-from repolake.tokens import TokenCounter
 
 
 def index(
@@ -124,7 +122,7 @@ class _Run:
             lake=lake,
             run_id=new_run_id(now, previous.run_id if previous else None),
             settings=settings,
-            chunking=_chunking(model, settings, chunker or Chunker.AST),
+            chunking=choose_chunking(model, settings, chunker or Chunker.AST),
             model=model,
             allow_shrink=allow_shrink,
             progress=progress,
@@ -293,6 +291,9 @@ class _Run:
         content = content.with_failures(f for f in found if content.repository(f.repository) is not None)
         manifest = self._manifest(content)
         is_unchanged = self._is_published(content)
+        lost = set(find_lost_shards(self.context.lake, self.previous) if self.previous else ())
+        if not is_unchanged and lost - self.damaged:
+            raise LakeReadError(tuple(sorted(lost - self.damaged)), "set aside by a stage")
         with self._timed(Stage.LOAD):
             if is_unchanged and self.previous is not None:
                 name = str(self.previous.database)
@@ -383,13 +384,3 @@ class _Run:
         started = time.monotonic()
         yield
         self.seconds[stage] = self.seconds.get(stage, 0.0) + time.monotonic() - started
-
-
-def _chunking(model: ModelIdentity, settings: Settings, chunker: Chunker) -> Chunking:
-    try:
-        tokenizer = TokenCounter.load(model.tokenizer_file)
-    except (OSError, ValueError) as error:
-        raise ModelError(model.name, f"its tokenizer cannot be read ({error})") from error
-    budget = model.token_budget(settings.chunk_tokens)
-    fingerprint = chunking_fingerprint(budget, tokenizer.fingerprint, chunker)
-    return Chunking(fingerprint, model.tokenizer_file, budget, chunker)

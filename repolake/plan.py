@@ -5,26 +5,20 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from repolake.checkout import open_checkout
+from repolake.chunk_estimate import ChunkEstimate
+from repolake.chunk_worker import WorkerConfig
+from repolake.cores import usable_core_count
 from repolake.errors import UnknownNameError, UsageError
 from repolake.inspection import inspect
 from repolake.lake import Lake
 from repolake.locations import is_url
 from repolake.progress import Progress, SilentProgress
-from repolake.records import RepositorySpec, SourceMode, Stage
+from repolake.records import Chunker, RepositorySpec, SourceMode, Stage
 from repolake.settings import Settings
 
-# Bytes per token of all-MiniLM-L6-v2's tokenizer, measured on 16 MB of twelve public repositories.
-BYTES_PER_TOKEN = 3.2
-_BYTES_PER_TOKEN = {
-    "ruby": 3.5, "python": 3.2, "php": 3.3, "rust": 3.1, "java": 3.3, "typescript": 2.7, "markdown": 3.1,
-    "go": 3.1, "yaml": 3.4, "toml": 2.7, "html": 1.9, "css": 2.2, "json": 2.9,
-}  # fmt: skip
-# Measured on four repositories (16,549 chunks, budget 256): whole definitions come in all sizes, and each
-# chunk is embedded with its header and, if it is a later piece, its signature.
-CHUNK_FILL = 0.42
-HEADER_TOKENS = 50
 _ROOT = "."
 
 
@@ -113,11 +107,13 @@ class PlanReport:
 class _Sum:
     files: int = 0
     bytes: int = 0
-    tokens: int = 0
+    chunks: float = 0.0
+    tokens: float = 0.0
 
-    def add(self, size: int, tokens: int) -> None:
+    def add(self, size: int, chunks: float = 0.0, tokens: float = 0.0) -> None:
         self.files += 1
         self.bytes += size
+        self.chunks += chunks
         self.tokens += tokens
 
 
@@ -126,14 +122,15 @@ def plan(
     ref: str | None,
     settings: Settings,
     *,
-    budget: int | None = None,
+    tokenizer_file: Path,
+    budget: int,
     tokens_per_second: float | None = None,
     progress: Progress | None = None,
 ) -> PlanReport:
     """Decide every path of one ref as a scan would, and estimate what chunking and embedding would give.
 
-    `budget` is the most tokens of a chunk, by default the setting `chunk_tokens`; `tokens_per_second` is the
-    rate at which the model embeds.
+    A sample of the files is cut to estimate. `budget` is the most tokens of a chunk by the model's tokenizer,
+    `tokens_per_second` the rate at which the model embeds.
 
     Raises UsageError for a URL (its mirror would have to be written), RepositoryNotFoundError, SourceError.
     """
@@ -150,6 +147,7 @@ def plan(
     rules: dict[tuple[str, str], _Sum] = defaultdict(_Sum)
     total = _Sum()
     paths = []
+    estimate = ChunkEstimate(sum(entry.skip_reason is None for entry in inspection.entries))
     active = progress
     for inspected in inspection.files({}, lambda count: active.advance(Stage.SCAN, count)):
         entry, decision = inspected.entry, inspected.decision
@@ -162,20 +160,18 @@ def plan(
             )
         )  # fmt: skip
         if decision.skip_reason is not None:
-            rules[decision.skip_reason, decision.skip_rule or ""].add(size, 0)
-        elif decision.error is None:
-            language = decision.language or ""
-            tokens = round(size / _BYTES_PER_TOKEN.get(language, BYTES_PER_TOKEN))
-            for group in (
-                total,
-                languages[language],
-                kinds[str(decision.kind)],
-                folders[_folder(entry.path)],
-            ):
-                group.add(size, tokens)
+            rules[decision.skip_reason, decision.skip_rule or ""].add(size)
+        elif decision.error is None and entry.blob is not None and inspected.data is not None:
+            estimate.offer(entry.path, entry.blob, decision.language or "", inspected.data)
     progress.finish(Stage.SCAN)
-    most = budget or settings.chunk_tokens
-    chunks, tokens = _estimate(total, most)
+    config = WorkerConfig(str(tokenizer_file), budget, Chunker.AST, settings.chunk_timeout_seconds)
+    estimate.cut(config, settings.workers or usable_core_count())
+    for known in paths:
+        if known.decision == "indexed":
+            language, size = known.language or "", known.size_bytes or 0
+            chunks, tokens = estimate.of(size, language)
+            for group in (total, languages[language], kinds[str(known.kind)], folders[_folder(known.path)]):
+                group.add(size, chunks, tokens)
     counts = Counter(known.decision for known in paths)
     return PlanReport(
         repository=checkout.repository.repository,
@@ -186,12 +182,12 @@ def plan(
         files_skipped=counts["skipped"],
         files_failed=counts["failed"],
         bytes_indexed=total.bytes,
-        chunks=chunks,
-        tokens=tokens,
-        embedding_seconds=tokens / tokens_per_second if tokens_per_second else None,
-        by_language=_groups(languages, most),
-        by_kind=_groups(kinds, most),
-        by_folder=_groups(folders, most),
+        chunks=round(total.chunks),
+        tokens=round(total.tokens),
+        embedding_seconds=total.tokens / tokens_per_second if tokens_per_second else None,
+        by_language=_groups(languages),
+        by_kind=_groups(kinds),
+        by_folder=_groups(folders),
         by_rule=tuple(
             SkipGroup(reason, rule, found.files, found.bytes)
             for (reason, rule), found in sorted(rules.items(), key=lambda item: (-item[1].files, item[0]))
@@ -201,17 +197,12 @@ def plan(
     )
 
 
-def _groups(sums: dict[str, _Sum], budget: int) -> tuple[PlanGroup, ...]:
+def _groups(sums: dict[str, _Sum]) -> tuple[PlanGroup, ...]:
     ordered: Iterable[tuple[str, _Sum]] = sorted(sums.items(), key=lambda item: (-item[1].bytes, item[0]))
     return tuple(
-        PlanGroup(name, found.files, found.bytes, *_estimate(found, budget)) for name, found in ordered
+        PlanGroup(name, found.files, found.bytes, round(found.chunks), round(found.tokens))
+        for name, found in ordered
     )
-
-
-def _estimate(found: _Sum, budget: int) -> tuple[int, int]:
-    """Return how many chunks some files give, and how many tokens these have when they are embedded."""
-    chunks = max(found.files, round(found.tokens / (budget * CHUNK_FILL)))
-    return chunks, found.tokens + HEADER_TOKENS * chunks
 
 
 def _folder(path: str) -> str:

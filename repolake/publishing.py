@@ -1,18 +1,20 @@
-"""Makes content current and publishes the database that is built of it."""
+"""Publish a manifest's content; publish it again from the lake alone; go back to the database before."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 
+from repolake import __version__, database
 from repolake.content import Content
 from repolake.damage import shard_sizes
-from repolake.errors import RepolakeError
+from repolake.errors import IndexMissingError, RepolakeError
 from repolake.executor import Call, LocalExecutor
 from repolake.lake import Lake
 from repolake.load import load
 from repolake.manifest import Manifest, new_run_id
-from repolake.progress import Progress
+from repolake.progress import Progress, SilentProgress
 from repolake.records import LoadReport
 from repolake.settings import Settings
 
@@ -67,6 +69,8 @@ def publish_content(
         started_at=now,
         finished_at=None,
         state="running",
+        version=__version__,
+        config={**previous.config, "schema_version": database.SCHEMA_VERSION},
         stages=(),
         database=None,
     )
@@ -74,3 +78,30 @@ def publish_content(
     loaded = publish(manifest, lake, call)
     lake.write_manifest(finished(manifest, lake, loaded.database))
     return loaded
+
+
+def rebuild(*, settings: Settings, wait_seconds: float = 0.0, progress: Progress | None = None) -> LoadReport:
+    """Build and publish the database from the lake; no repository is read and no text embedded.
+
+    Raises IndexMissingError for an empty lake, LakeBusyError, LakeWriteError, PublishError when the lake
+    lacks what its manifest names; the published database then stays as it was.
+    """
+    lake = Lake(settings.data_dir)
+    with lake.lock(wait_seconds):
+        previous = lake.latest_manifest()
+        if previous is None:
+            raise IndexMissingError(str(settings.data_dir))
+        content = Content.of(previous)
+        return publish_content(
+            previous, content, lake=lake, settings=settings, progress=progress or SilentProgress()
+        )
+
+
+def rollback(*, settings: Settings, wait_seconds: float = 0.0) -> Path:
+    """Make readers open the database that was published before; return its file. The lake stays as it is.
+
+    Raises IndexMissingError before the first publish, UnknownNameError when no older file is left,
+    LakeBusyError, DatabaseError or LakeFormatError when that file cannot be read.
+    """
+    with Lake(settings.data_dir).lock(wait_seconds):
+        return database.rollback(settings.data_dir)

@@ -118,8 +118,12 @@ def _snapshot(checkout: Checkout, commit: str, rules: str, fingerprint: str, run
 
 
 def _check_shrink(checkout: Checkout, before: list[str], existing: set[str]) -> None:
-    """Raise ShrinkError when more than half of the files of the last snapshot are gone from the disk."""
-    if len(before) < SHRINK_LEAST_FILES or 2 * len(existing) >= len(before):
+    """Raise ShrinkError when over half of the last snapshot's files are gone from the disk.
+
+    A small folder may shrink, but not to nothing: that is what an unmounted disk looks like.
+    """
+    is_empty = bool(before) and not existing
+    if not is_empty and (len(before) < SHRINK_LEAST_FILES or 2 * len(existing) >= len(before)):
         return
     lost = sum(
         path not in existing and not os.path.lexists(checkout.root / os.fsdecode(path_bytes(path)))

@@ -84,7 +84,7 @@ class ScopeMaker:
         names = symbol.split(".")
         while self._counter.count(symbol) > most and len(names) > 1:
             names.pop(0)
-            symbol = "…" + ".".join(names)
+            symbol = ".".join(["…", *names])
         return self._shortened(symbol, self._left // SIGNATURE_SHARE, keep_end=True)
 
     def _shortened(self, text: str, most: int, *, keep_end: bool) -> str:

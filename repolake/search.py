@@ -7,9 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
-
-import pyarrow as pa
+from typing import TYPE_CHECKING, Any, Self
 
 from repolake.embedder import Embedder, load_embedder
 from repolake.errors import ModelError, ModelMismatchError, QueryError, UnknownNameError
@@ -17,6 +15,9 @@ from repolake.model_identity import ModelIdentity, resolve_model
 from repolake.records import Kind, SearchHit, SearchMode
 from repolake.session import Connection, Session, open_session
 from repolake.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FILTERS = ("repository", "ref", "language", "kind", "path", "path_glob", "symbol")
 MAX_K = 10_000
@@ -163,21 +164,45 @@ def open_index(
     """
     settings = settings or load_settings()
     session = open_session(Path(data_dir), settings)
+    found = session.rows("queries/model", {})[0]
+    model = _IndexedModel(*found, settings=settings, data_dir=Path(data_dir))
     if embed_query is None:
-        embed_query = _IndexedModel(session, settings, Path(data_dir)).embed
-    session.register_embed(embed_query, session.rows("queries/model", {})[0][3])
-    return Index(session, embed_query)
+        session.register_embed(model.embed, model.load, model.dimension)
+    else:
+        session.register_embed(embed_query, lambda: None, model.dimension)
+    return Index(session, embed_query or model.embed)
 
 
 class _IndexedModel:
     """The model that the vectors were made with, loaded when the first query comes."""
 
-    def __init__(self, session: Session, settings: Settings, data_dir: Path) -> None:
-        self._session = session
+    def __init__(
+        self,
+        name: str,
+        revision: str | None,
+        fingerprint: str,
+        dimension: int,
+        *,
+        settings: Settings,
+        data_dir: Path,
+    ) -> None:
+        self.dimension = dimension
+        self._name = name
+        self._revision = revision
+        self._fingerprint = fingerprint
         self._settings = settings
         self._data_dir = data_dir
         self._embedder: Embedder | None = None
         self._lock = threading.Lock()  # a model is loaded once, and torch knows best how to use the cores
+
+    def load(self) -> Embedder:
+        """Return the model, from the second call on at once.
+
+        Raises ModelError when it cannot be used, ModelMismatchError when it is another one now.
+        """
+        if self._embedder is None:
+            self._embedder = load_embedder(self._identity(), self._settings)
+        return self._embedder
 
     def embed(self, text: str) -> Sequence[float]:
         """Return the query's vector: `(dimension,)` float32, unit length.
@@ -185,22 +210,19 @@ class _IndexedModel:
         Raises ModelError when the model cannot be used, ModelMismatchError when it is another one now.
         """
         with self._lock:
-            if self._embedder is None:
-                self._embedder = load_embedder(self._identity(), self._settings)
-            vector: list[float] = self._embedder.embed_query(text).tolist()
+            vector: list[float] = self.load().embed_query(text).tolist()
         return vector
 
     def _identity(self) -> ModelIdentity:
-        name, revision, fingerprint, dimension = self._session.rows("queries/model", {})[0]
         identity = resolve_model(
-            name,
-            revision=revision,
-            dimension=dimension,
-            trust_remote_code=self._settings.trust_remote_code == name,
+            self._name,
+            revision=self._revision,
+            dimension=self.dimension,
+            trust_remote_code=self._settings.trust_remote_code == self._name,
             cache_dir=self._data_dir,
         )
-        if identity.fingerprint != fingerprint:
-            raise ModelMismatchError(identity.label, f"{name}@{fingerprint[:12]}")
+        if identity.fingerprint != self._fingerprint:
+            raise ModelMismatchError(identity.label, f"{self._name}@{self._fingerprint[:12]}")
         return identity
 
 

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
-import pyarrow as pa
 from duckdb.sqltypes import FLOAT, VARCHAR
 
 from repolake import database, sql_files
 from repolake.cores import usable_core_count
 from repolake.errors import DatabaseError, QueryError, QueryTimeoutError
+from repolake.foreign_sql import check_statements
 from repolake.settings import Settings
+from repolake.time_limit import TimeLimit, pausing
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # half a second, and a search needs none of it
 
 Connection = duckdb.DuckDBPyConnection
 
-# What a stranger's SQL may not do: read or write files, attach, load extensions, change settings.
-LOCKED: dict[str, Any] = {
-    "enable_external_access": False,
-    "autoinstall_known_extensions": False,
-    "autoload_known_extensions": False,
-    "allow_community_extensions": False,
-    "temp_directory": "",
-}
-MAX_RESULT_BYTES = 32 * 1024 * 1024  # of a limited result
-ROWS_AT_ONCE = 256
+BATCH_ROWS = 10_000
+LIMITED_BATCH_ROWS = 256
+LIMITED_RESULT_BYTES = 32 * 1024 * 1024  # where only the first rows are wanted
 # What DuckDB says of a statement itself: the asker's mistake, not the database's.
 STATEMENT_ERRORS = (
     duckdb.ParserException,
@@ -49,29 +45,35 @@ STATEMENT_ERRORS = (
 class Session:
     """Statements on one database file, one at a time a connection; each ends in time or is interrupted."""
 
-    def __init__(self, connection: Connection, path: Path, timeout_seconds: float) -> None:
+    def __init__(self, connection: Connection, path: Path, timeout_seconds: float, result_bytes: int) -> None:
         self.connection = connection
         self.path = path
         self._timeout_seconds = timeout_seconds
+        self._result_bytes = result_bytes
 
     def close(self) -> None:
         """Close the connection."""
         self.connection.close()
 
-    def register_embed(self, embed_query: Callable[[str], Sequence[float]], dimension: int) -> None:
+    def register_embed(
+        self, embed_query: Callable[[str], Sequence[float]], load_model: Callable[[], object], dimension: int
+    ) -> None:
         """Give SQL `embed(text)` and `search(query)`, then lock the settings.
 
+        The time that `load_model` takes, at the first text, does not count as the query's.
         Sessions of one process on one file share functions and settings in DuckDB: the first one's stay,
         which is right, since a file's vectors are of one model.
         """
+
+        def embed(text: str) -> list[float]:
+            with pausing():
+                load_model()
+            return [float(value) for value in embed_query(text)]  # DuckDB takes no numpy scalars
+
         is_locked = self.connection.execute(sql_files.read("session/is_locked")).fetchone()
         if is_locked == (False,):
-            self.connection.create_function(
-                "embed",
-                lambda text: [float(value) for value in embed_query(text)],  # DuckDB takes no numpy scalars
-                [VARCHAR],
-                duckdb.array_type(FLOAT, dimension),
-            )
+            vector = duckdb.array_type(FLOAT, dimension)
+            self.connection.create_function("embed", embed, [VARCHAR], vector)
             self.connection.execute(sql_files.read("session/lock"))
         self._prepare(self.connection)
 
@@ -90,16 +92,38 @@ class Session:
 
         With `max_rows`, the rows are read as they come and the rest is never made.
 
-        Raises QueryError when DuckDB refuses the statement or the rows exceed MAX_RESULT_BYTES,
-        QueryTimeoutError, DatabaseError.
+        Raises QueryError when DuckDB refuses the statement, when it is none that reads, or when its result
+        is larger than the memory of a session (LIMITED_RESULT_BYTES with `max_rows`); QueryTimeoutError,
+        DatabaseError.
         """
         with self._limited() as connection:
             self._prepare(connection)
             try:
-                result = connection.execute(text, parameters)
-                return result.to_arrow_table() if max_rows is None else _first_rows(result, max_rows)
+                check_statements(connection, text)
+                return self._table(connection.execute(text, parameters), max_rows)
             except STATEMENT_ERRORS as error:
                 raise QueryError(f"this SQL cannot run: {error}", "correct the statement") from error
+
+    def _table(self, result: Connection, max_rows: int | None) -> pa.Table:
+        """Collect a result; Arrow's memory is none that DuckDB limits."""
+        import pyarrow as pa
+
+        most_bytes = self._result_bytes if max_rows is None else min(self._result_bytes, LIMITED_RESULT_BYTES)
+        rows_at_once = BATCH_ROWS if max_rows is None else min(max_rows, LIMITED_BATCH_ROWS)
+        reader = result.to_arrow_reader(rows_at_once)
+        batches: list[pa.RecordBatch] = []
+        row_count = byte_count = 0
+        for batch in reader:
+            batches.append(batch if max_rows is None else batch.slice(0, max_rows - row_count))
+            row_count += batches[-1].num_rows
+            byte_count += batches[-1].nbytes
+            if byte_count > most_bytes:
+                raise QueryError(
+                    f"the result is larger than {most_bytes:,} bytes", "ask for less, or add a limit"
+                )
+            if row_count == max_rows:
+                break
+        return pa.Table.from_batches(batches, reader.schema)
 
     @staticmethod
     def _prepare(connection: Connection) -> None:
@@ -111,43 +135,18 @@ class Session:
             connection = self.connection.cursor()
         except duckdb.Error as error:
             raise DatabaseError(str(self.path), str(error)) from error
-        is_late = threading.Event()
-
-        def interrupt() -> None:
-            is_late.set()
-            connection.interrupt()
-
-        timer = threading.Timer(self._timeout_seconds, interrupt)
-        timer.daemon = True
-        timer.start()
+        limit = TimeLimit(self._timeout_seconds, connection.interrupt)
         try:
-            yield connection
-        except duckdb.Error as error:
-            if is_late.is_set():
+            with limit:
+                yield connection
+        except (duckdb.Error, OSError) as error:  # Arrow's reader gives an OSError for what DuckDB says
+            if limit.is_over:
                 raise QueryTimeoutError(
                     str(self.path), f"the query ran longer than {self._timeout_seconds:g} seconds"
                 ) from error
             raise DatabaseError(str(self.path), str(error)) from error
         finally:
-            timer.cancel()
             connection.close()
-
-
-def _first_rows(result: Connection, max_rows: int) -> pa.Table:
-    reader = result.to_arrow_reader(min(max_rows, ROWS_AT_ONCE))
-    batches: list[pa.RecordBatch] = []
-    row_count = byte_count = 0
-    for batch in reader:
-        batches.append(batch.slice(0, max_rows - row_count))
-        row_count += batches[-1].num_rows
-        byte_count += batches[-1].nbytes
-        if byte_count > MAX_RESULT_BYTES:
-            raise QueryError(
-                f"the rows take more than {MAX_RESULT_BYTES:,} bytes", "ask for fewer rows or shorter values"
-            )
-        if row_count == max_rows:
-            break
-    return pa.Table.from_batches(batches, schema=reader.schema)
 
 
 def open_session(data_dir: Path, settings: Settings) -> Session:
@@ -155,9 +154,6 @@ def open_session(data_dir: Path, settings: Settings) -> Session:
 
     Raises IndexMissingError before the first publish, LakeFormatError for a database of another version.
     """
-    config = LOCKED | {
-        "memory_limit": settings.search_memory,
-        "threads": settings.threads or usable_core_count(),
-    }
-    connection, path = database.open_published(data_dir, config)
-    return Session(connection, path, settings.query_timeout_seconds)
+    connection, path = database.open_published(data_dir)
+    database.limit(connection, settings.search_memory, settings.threads or usable_core_count())
+    return Session(connection, path, settings.query_timeout_seconds, settings.search_memory_bytes)

@@ -174,6 +174,13 @@ class Settings(BaseSettings):
         is_address = isinstance(value, str) and ORCHESTRATOR_ADDRESS.match(value)
         return cls.model_fields["serve_port"].default if is_address else value
 
+    @property
+    def search_memory_bytes(self) -> int:
+        """`search_memory` as a number; units as DuckDB reads them."""
+        number = self.search_memory.rstrip("KMGTiB ")
+        unit = self.search_memory.removeprefix(number).strip()
+        return int(float(number) * (1024 if "i" in unit else 1000) ** (1 + "KMGT".index(unit[0])))
+
 
 def load_settings(**arguments: object) -> Settings:
     """Return the settings; an argument that is not None wins over the environment.

@@ -78,6 +78,12 @@ _GENERATED_FOLDERS = """
 # A package of Java, Kotlin or Scala may be called `vendor`: below a source root the name means nothing.
 _JVM_SOURCE_ROOT = re.compile(r"(?:^|/)src/[^/]+/(?:java|kotlin|scala|groovy)/")
 
+# Deep in tests, or in fixtures, `vendor` is a made-up example, unless a host's name follows as in Go.
+_MADE_UP_VENDOR = re.compile(
+    r"(?:^|/)(?:(?:tests?|specs?|__tests__)/(?:[^/]+/){2,}|(?:[^/]*fixtures?|test[-_]?data)/(?:[^/]+/)*)"
+    r"vendors?/(?![^/]+\.[a-z]{2,}/)"
+)
+
 # Folders that hold bundles beside honest code of other languages (`src/cmd/dist/` of Go).
 _BUNDLE_FOLDERS = frozenset({"dist", "bundles", "bundle", "public/build", "public/assets", "wwwroot/lib"})
 _BUNDLE_ENDINGS = (".js", ".mjs", ".cjs", ".css", ".map", ".d.ts", ".html")
@@ -322,11 +328,14 @@ def _folder_rule(folder: str) -> Rule | None:
     names = folder.split("/")
     if names[0] in _VENDORED_ROOT_FOLDERS:
         return Rule(SkipReason.VENDORED, f"/{names[0]}/")
-    for name in names:
+    for number, name in enumerate(names, 1):
         reason = _FOLDERS.get(name)
         if reason is None:
             continue
-        if name in ("vendor", "vendors") and _JVM_SOURCE_ROOT.search(folder + "/"):
+        if name in ("vendor", "vendors") and (
+            _JVM_SOURCE_ROOT.search(folder + "/")
+            or _MADE_UP_VENDOR.search("/".join(names[: number + 1]) + "/")
+        ):
             continue
         return Rule(reason, name + "/")
     for pair, reason in _FOLDER_PAIRS.items():

@@ -9,6 +9,7 @@ from repolake.grammar import Grammar
 from repolake.grammars import GRAMMARS
 from repolake.headings import HEADED_LANGUAGES, find_headings
 from repolake.packing import Span, pack
+from repolake.parser_input import parser_input
 from repolake.records import Chunker
 from repolake.scopes import HEADER_RESERVE, ScopeMaker
 from repolake.section_atoms import add_sections
@@ -94,14 +95,15 @@ def _split(text: str, language: str, budget: int, counter: TokenCounter, chunker
     if language in HEADED_LANGUAGES:
         add_sections(find_headings(language, data), tokens, scopes, atoms)
         return FileChunks(_describe(pack(tokens, atoms.atoms), tokens))
-    root = parse(grammar, data) if grammar is not None else None
+    parsed = parser_input(grammar, data) if grammar is not None else data
+    root = parse(grammar, parsed) if grammar is not None else None
     if grammar is None or root is None:
         atoms.add_lines(0, len(data), scopes.module, 0)
         return FileChunks(_describe(pack(tokens, atoms.atoms), tokens), note=_note(grammar, language))
     if root.has_error and error_bytes(root) > MOST_ERRORS * len(data):
         atoms.add_lines(0, len(data), scopes.module, 0)
     else:
-        SyntaxAtoms(grammar, tokens, scopes, atoms).add(root)
+        SyntaxAtoms(grammar, parsed, tokens, scopes, atoms).add(root)
     return FileChunks(_describe(pack(tokens, atoms.atoms), tokens), root.has_error)
 
 

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from repolake import database
-from repolake.errors import IndexMissingError
+from repolake.errors import IndexMissingError, LakeReadError
 from repolake.lake import Lake
 from repolake.manifest import Manifest
 from repolake.records import Failure, Stage
@@ -46,6 +46,7 @@ class RepositoryStatus:
 class RunStatus:
     """One run; a run that died before its end stays `running` although nothing runs.
 
+    `database_bytes` is 0 for a run that published nothing new; `embeddings_per_second` null without any.
     `stage_seconds` sums over its repositories, which may have run side by side.
     """
 
@@ -54,9 +55,13 @@ class RunStatus:
     finished_at: datetime | None
     state: str
     seconds: float | None
+    bytes_chunked: int
     stage_seconds: dict[str, float]
     chunks_new: int
     embeddings_new: int
+    embeddings_per_second: float | None
+    truncated_chunks: int
+    database_bytes: int
     failures: int
 
 
@@ -65,12 +70,14 @@ class Status:
     """The state of one data folder.
 
     `skips` counts the files of all refs by skip rule; `truncated_chunks` those of the shown runs whose
-    text was longer than the model reads.
+    text was longer than the model reads. `failures` are what the next run tries again. `runs` are the newest
+    first; `purged_blobs` the contents that scans leave out for good.
     """
 
     data_dir: str
     database: str | None
     database_bytes: int
+    lake_bytes: int
     model: str
     model_id: str
     dimension: int
@@ -80,6 +87,7 @@ class Status:
     truncated_chunks: int
     failures: tuple[Failure, ...]
     runs: tuple[RunStatus, ...]
+    purged_blobs: tuple[str, ...]
 
     def stale(self, hours: float) -> tuple[str, ...]:
         """Return the repositories that were last indexed more than `hours` ago."""
@@ -97,12 +105,30 @@ def read_status(
 
     `chunk_counts` by snapshot id spare opening the published database, for a process that has it open.
 
-    Raises IndexMissingError when nothing was ever indexed there, LakeFormatError for a newer lake.
+    Raises IndexMissingError when nothing was ever indexed there, LakeFormatError for a newer lake,
+    LakeReadError for one that is damaged.
     """
     lake = Lake(data_dir)
     manifests = lake.manifests()
     if not manifests:
         raise IndexMissingError(str(data_dir))
+    try:
+        return _status(lake, manifests, now or datetime.now(UTC), chunk_counts, run_count)
+    except LakeReadError:  # a run and gc may have come in between: then the newest manifest is another
+        again = lake.manifests()
+        if again[-1:] == manifests[-1:]:
+            raise
+        return _status(lake, again, now or datetime.now(UTC), chunk_counts, run_count)
+
+
+def _status(
+    lake: Lake,
+    manifests: Sequence[Manifest],
+    now: datetime,
+    chunk_counts: Mapping[str, int] | None,
+    run_count: int,
+) -> Status:
+    data_dir = lake.data_dir
     latest = manifests[-1]
     published = database.published_path(data_dir)
     decisions = {s.snapshot_id: lake.decisions(s.snapshot_id) for s in latest.snapshots if s.is_current}
@@ -123,7 +149,7 @@ def read_status(
             for s in latest.snapshots
             if s.is_current and s.repository == repository.repository
         )
-        age = (now or datetime.now(UTC)) - repository.indexed_at
+        age = now - repository.indexed_at
         repositories.append(
             RepositoryStatus(
                 repository=repository.repository,
@@ -142,6 +168,7 @@ def read_status(
         data_dir=str(data_dir),
         database=str(published) if published is not None else None,
         database_bytes=published.stat().st_size if published is not None else 0,
+        lake_bytes=sum(latest.shards.values()),
         model=latest.model["name"],
         model_id=latest.model["model_id"],
         dimension=latest.model["dimension"],
@@ -151,6 +178,7 @@ def read_status(
         truncated_chunks=int(_total(shown, Stage.EMBED, "truncated_chunk_count")),
         failures=latest.failures,
         runs=tuple(_run_status(manifest) for manifest in shown),
+        purged_blobs=tuple(sorted(lake.purged_blobs())),
     )
 
 
@@ -169,18 +197,24 @@ def tokens_per_second(data_dir: Path, model_id: str) -> float | None:
 
 def _run_status(manifest: Manifest) -> RunStatus:
     end = manifest.finished_at
+    embeddings_new = int(_total([manifest], Stage.EMBED, "embeddings_new"))
+    seconds = sum(count.seconds for count in manifest.stages if count.stage is Stage.EMBED)
     return RunStatus(
         run_id=manifest.run_id,
         started_at=manifest.started_at,
         finished_at=end,
         state=manifest.state,
         seconds=round((end - manifest.started_at).total_seconds(), 1) if end is not None else None,
+        bytes_chunked=int(_total([manifest], Stage.CHUNK, "bytes_chunked")),
         stage_seconds={
             stage.value: round(sum(entry.seconds for entry in manifest.stages if entry.stage is stage), 3)
             for stage in Stage
         },
         chunks_new=int(_total([manifest], Stage.CHUNK, "chunks_new")),
-        embeddings_new=int(_total([manifest], Stage.EMBED, "embeddings_new")),
+        embeddings_new=embeddings_new,
+        embeddings_per_second=round(embeddings_new / seconds, 1) if embeddings_new and seconds else None,
+        truncated_chunks=int(_total([manifest], Stage.EMBED, "truncated_chunk_count")),
+        database_bytes=int(_total([manifest], Stage.LOAD, "size_bytes")),
         failures=len(manifest.failures),
     )
 

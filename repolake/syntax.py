@@ -7,14 +7,11 @@ Nodes are handed out as they are: `type`, `start_byte`, `end_byte`, `named_child
 from __future__ import annotations
 
 import importlib
-import re
 from functools import lru_cache
 
 from tree_sitter import Language, Node, Parser
 
 from repolake.grammar import Grammar
-
-LONG_RUN_LINES = 200
 
 __all__ = ["Node", "error_bytes", "missing_package", "parse"]
 
@@ -37,26 +34,13 @@ def missing_package(grammar: Grammar) -> str | None:
 
 
 def parse(grammar: Grammar, data: bytes) -> Node | None:
-    """Return the root node of UTF-8 text, or None when the language's package is missing."""
+    """Return the root node of UTF-8 text (see `parser_input`), None if the grammar's package is missing."""
     parser = _parser(grammar.package, grammar.function)
     if parser is None:
         return None
     parser.reset()
-    tree = parser.parse(_without_long_comments(grammar.costly_comment, data))
+    tree = parser.parse(data)
     return None if tree is None else tree.root_node
-
-
-def _without_long_comments(mark: str | None, data: bytes) -> bytes:
-    """Return the text with long runs of comment lines blanked, every byte in its place.
-
-    tree-sitter-python takes time quadratic in such a run below an indented block: 40 s for 16,000 lines.
-    """
-    if mark is None:
-        return data
-    run = re.compile(
-        rb"(?:^[ \t]*%b[^\n]*\n){%d,}" % (re.escape(mark.encode()), LONG_RUN_LINES), re.MULTILINE
-    )
-    return run.sub(lambda found: re.sub(rb"[^\n]", b" ", found[0]), data)
 
 
 def error_bytes(root: Node) -> int:

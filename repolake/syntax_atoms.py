@@ -55,10 +55,13 @@ class _Task:
 
 
 class SyntaxAtoms:
-    """Adds the atoms of one tree to a list."""
+    """Adds the atoms of one tree to a list. `parsed` is the text as the parser got it."""
 
-    def __init__(self, grammar: Grammar, tokens: TextTokens, scopes: ScopeMaker, atoms: AtomList) -> None:
+    def __init__(
+        self, grammar: Grammar, parsed: bytes, tokens: TextTokens, scopes: ScopeMaker, atoms: AtomList
+    ) -> None:
         self._grammar = grammar
+        self._parsed = parsed
         self._tokens = tokens
         self._data = tokens.data
         self._scopes = scopes
@@ -120,6 +123,8 @@ class SyntaxAtoms:
         found = self._find(node)
         if found is None or scope.kind not in FUNCTION_LIKE or is_class_like(found.kind):
             return found
+        if found.is_argument:  # `const rows = list.map(…)`: a value of this function
+            return None
         # Closures of a few lines say little without the function around them.
         size = self._tokens.count(node.start_byte, node.end_byte)
         return found if size > scope.room // CLOSURE_SHARE else None
@@ -158,7 +163,12 @@ class SyntaxAtoms:
     def _scope(self, found: Definition, parent: Scope) -> Scope:
         is_member = is_class_like(parent.kind) and parent.kind not in GROUPS
         kind = "method" if found.kind == "function" and is_member else found.kind
-        return self._scopes.inside(parent, found.name, kind, (found.signature_start, found.signature_end))
+        start = found.signature_start
+        line_start = self._line_start(start)
+        if line_start is not None and self._parsed is not self._data:  # macros stand before it
+            match = INDENT.match(self._data, line_start, start)
+            start = match.end() if match is not None else start
+        return self._scopes.inside(parent, found.name, kind, (start, found.signature_end))
 
     def _open(self, found: Definition, is_group: bool) -> list[_Part]:
         """Return the parts of a definition that does not fit: what heads it, then what its body holds."""
@@ -295,7 +305,7 @@ class SyntaxAtoms:
         )
 
     def _line_start(self, place: int) -> int | None:
-        """Return the start of the line of `place` if only white space stands before it there."""
+        """Return the start of the line of `place` if the parser saw only white space before it there."""
         line_start = self._tokens.line_starts[self._tokens.line_of(place)]
-        match = INDENT.match(self._data, line_start, place)
+        match = INDENT.match(self._parsed, line_start, place)
         return line_start if match is not None and match.end() == place else None

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -16,11 +17,13 @@ from types import TracebackType
 from typing import Self
 
 import repolake
-from repolake.chunk_worker import FileJob, FileResult, WorkerConfig
+from repolake.chunk_worker import BUSY_FACTOR, READY, FileJob, FileResult, WorkerConfig
+from repolake.errors import WorkerStartError
 
 BATCH_BYTES = 256 * 1024
 BATCH_FILES = 64
-BUSY_FACTOR = 10  # how much longer than its processor time a file may take on a busy machine
+START_SECONDS = 120.0  # how long a worker may take until it is ready
+MOST_FAILED_STARTS = 3  # in a row, with no other worker at work
 GRACE_SECONDS = 10.0  # how long after a file's own alarm a worker that says nothing is killed
 # A fresh interpreter, not a fork: the parent may hold threads, and a script without a `__main__` guard must
 # not be run again. `-P` keeps the current folder, perhaps an untrusted repository, out of the import path.
@@ -34,31 +37,50 @@ class _Worker:
         ours, theirs = Pipe()
         environment = {**os.environ, "TOKENIZERS_PARALLELISM": "false", "RAYON_NUM_THREADS": "1"}
         root = str(Path(repolake.__file__).parents[1])
+        self._messages = tempfile.TemporaryFile()  # noqa: SIM115 (closed when the process has ended)
         with theirs:
             self.process = subprocess.Popen(
                 [sys.executable, "-P", "-c", PROGRAM, root, str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
+                stderr=self._messages,
                 pass_fds=[theirs.fileno()],
                 env=environment,
             )
         self.connection: Connection = ours
+        self.is_ready = False
+        self.last_words = ""  # the last line that it wrote to its standard error, once it has ended
         self.jobs: list[FileJob] = []
         self.deadline = 0.0
         self._timeout_seconds = config.timeout_seconds
-        ours.send(config)
+        try:
+            ours.send(config)
+        except (BrokenPipeError, ConnectionResetError):
+            return  # dead already: its first jobs will find out
 
     def start(self, jobs: list[FileJob]) -> None:
         self.jobs = jobs
-        self.deadline = time.monotonic() + len(jobs) * self._timeout_seconds * BUSY_FACTOR + GRACE_SECONDS
+        self.set_deadline()
         self.connection.send(jobs)
+
+    def set_deadline(self) -> None:
+        """Give a worker time to start, then time for the files that it has."""
+        seconds = START_SECONDS
+        if self.is_ready:
+            seconds = len(self.jobs) * self._timeout_seconds * BUSY_FACTOR + GRACE_SECONDS
+        self.deadline = time.monotonic() + seconds
 
     def end(self) -> int:
         """Stop the process and return its exit status."""
         self.connection.close()
         if self.process.poll() is None:
             self.process.kill()
-        return self.process.wait()
+        status = self.process.wait()
+        self._messages.seek(0)
+        lines = self._messages.read().decode("utf-8", "replace").split("\n")
+        self.last_words = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        self._messages.close()
+        return status
 
 
 class WorkerPool:
@@ -68,6 +90,7 @@ class WorkerPool:
         self._config = config
         self._count = count
         self._workers: list[_Worker] = []
+        self._failed_starts = 0
 
     def __enter__(self) -> Self:
         return self
@@ -84,6 +107,8 @@ class WorkerPool:
 
         A worker that dies or hangs costs the file that it was cutting; the rest of its batch is done again,
         file by file.
+
+        Raises WorkerStartError when workers die or hang before they are ready, and none works.
         """
         batches = _batches(jobs)
         again: deque[list[FileJob]] = deque()
@@ -112,6 +137,11 @@ class WorkerPool:
                 except (EOFError, ConnectionResetError):
                     yield from self._bury(worker, again)
                     continue
+                if results == READY:
+                    worker.is_ready = True
+                    worker.set_deadline()
+                    self._failed_starts = 0
+                    continue
                 worker.jobs = []
                 yield results
             now = time.monotonic()
@@ -124,7 +154,13 @@ class WorkerPool:
             if not worker.jobs:
                 return worker
         if len(self._workers) < self._count:
-            self._workers.append(_Worker(self._config))
+            try:
+                self._workers.append(_Worker(self._config))
+            except OSError as error:  # no memory or no process left
+                if not self._workers:
+                    raise WorkerStartError(sys.executable, str(error)) from error
+                self._count = len(self._workers)
+                return None
             return self._workers[-1]
         return None
 
@@ -140,17 +176,25 @@ class WorkerPool:
             except subprocess.TimeoutExpired:
                 is_silent = True
         status = worker.end()
-        if len(jobs) == 1:
-            yield [FileResult(jobs[0].number, [], error=self._reason(status, is_silent))]
+        if not worker.is_ready:
+            self._failed_starts += 1
+            if any(other.is_ready for other in self._workers):
+                self._count -= 1  # the others can do its work
+            elif self._failed_starts == MOST_FAILED_STARTS:
+                reason = "it says nothing" if is_silent else worker.last_words or f"exit status {status}"
+                raise WorkerStartError(sys.executable, reason)
+            again.append(jobs)
+        elif len(jobs) == 1:
+            yield [FileResult(jobs[0].number, [], error=self._reason(status, is_silent, worker.last_words))]
         else:
             again.extend([job] for job in jobs)
 
-    def _reason(self, status: int, is_silent: bool) -> str:
-        if is_silent or status == -signal.SIGPROF:
+    def _reason(self, status: int, is_silent: bool, last_words: str) -> str:
+        if is_silent or -status in {signal.SIGPROF, signal.SIGALRM}:
             return f"cutting took longer than {self._config.timeout_seconds:g} seconds of processor time"
         if status < 0:
             return f"the parser crashed (signal {-status}, {signal.Signals(-status).name})"
-        return f"the worker process ended with status {status}"
+        return f"the worker process ended with status {status}: {last_words or 'it said nothing'}"
 
 
 def _batches(jobs: Iterable[FileJob]) -> Iterator[list[FileJob]]:

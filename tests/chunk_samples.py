@@ -72,7 +72,7 @@ def broken_laws(text: str, language: str, budget: int) -> Counter[str]:
         token_count = len(tokenizer().encode(embedded_text(chunk, own)))
         broken["budget"] += token_count > budget
         broken["token_count"] += token_count > chunk.token_count
-        name = chunk.symbol.rsplit(".", 1)[-1]
+        name = chunk.symbol.rsplit(".", 1)[-1].removeprefix("…")
         is_named = chunk.symbol == "<module>" or name in own or name in (chunk.signature or "")
         broken["named"] += not is_named
     lines = text.split("\n")

@@ -20,7 +20,7 @@ import pytest
 from chunk_samples import TOKENIZER_FILE
 
 from repolake.chunk import chunk, chunking_fingerprint
-from repolake.errors import SettingsError
+from repolake.errors import SettingsError, WorkerStartError
 from repolake.lake import Lake
 from repolake.records import Chunker, ChunkReport, Snapshot, Source, SourceMode, Stage
 from repolake.settings import load_settings
@@ -51,14 +51,21 @@ class World:
         row |= {"path": path, "blob": blob_id(data), "size_bytes": len(data), "language": language}
         self.rows.append(row)
 
-    def chunk(self, *, workers: int = 1, timeout: float = 60.0, budget: int = 256) -> ChunkReport:
+    def chunk(
+        self,
+        *,
+        workers: int = 1,
+        timeout: float = 60.0,
+        budget: int = 256,
+        tokenizer_file: Path = TOKENIZER_FILE,
+    ) -> ChunkReport:
         self.lake.write_snapshot("s", pa.Table.from_pylist(self.rows, schema=SNAPSHOT_SCHEMA))
         snapshot = Snapshot("s", "mine", "HEAD", "c", None, None, datetime.now(UTC), "run")
         return chunk(
             [(snapshot, Source(str(self.root), SourceMode.FOLDER))],
             lake=self.lake,
             fingerprint=FINGERPRINT,
-            tokenizer_file=TOKENIZER_FILE,
+            tokenizer_file=tokenizer_file,
             budget=budget,
             chunker=Chunker.AST,
             settings=load_settings(workers=workers, chunk_timeout_seconds=timeout),
@@ -236,6 +243,38 @@ def test_workers_end_with_a_parent_that_was_killed(world: World, tmp_path: Path)
     while any(Path(f"/proc/{pid}/cmdline").exists() for pid in workers):
         assert time.monotonic() < deadline
         time.sleep(0.05)
+
+
+def test_workers_that_cannot_start_are_one_error_for_the_run(world: World) -> None:
+    for number in range(20):
+        world.add(f"m{number}.py", "x = 1\n")
+    broken = world.root / "tokenizer.json"
+    broken.write_text("{}")
+    before = children()
+    with pytest.raises(WorkerStartError, match=r"no worker process starts.*Error"):
+        world.chunk(workers=2, tokenizer_file=broken)
+    assert children() == before
+    assert world.stored() == []
+
+
+def test_a_file_without_end_is_stopped_by_the_clock_even_if_it_uses_no_processor(world: World) -> None:
+    # Stopped (SIGSTOP) a process uses no processor time, and its own alarms wait too.
+    world.add("long.py", long_source("v", 200_000))
+    world.add("z.py", "y = 2\n")
+
+    def stop_first_child() -> None:
+        while not (found := children()):
+            time.sleep(0.01)
+        time.sleep(2.0)
+        os.kill(found[0], signal.SIGSTOP)
+
+    stopper = threading.Thread(target=stop_first_child)
+    stopper.start()
+    report = world.chunk(timeout=2.5)
+    stopper.join()
+    assert [failure.path for failure in report.failures] == ["long.py"]
+    assert [row["text"] for row in world.stored()] == ["y = 2"]
+    assert children() == []
 
 
 def test_a_budget_without_room_is_refused(world: World) -> None:

@@ -18,15 +18,17 @@ from repolake.mcp_command import mcp
 from repolake.records import Kind
 from repolake.serve_command import serve  # registers the command
 from repolake.settings import Settings, known_names
+from repolake.upkeep_commands import rollback  # registers its commands
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PUBLIC_MACROS = ("search_text", "search_vector", "search_hybrid", "search", "embed")
+PUBLIC_MACROS = ("search_text", "search_vector", "search_hybrid", "snapshot_diff", "search", "embed")
 
 
 def test_every_command_and_option_is_in_the_readme_and_has_help():
     group = get_command(app)
-    assert {evaluate.__name__, export.__name__, mcp.__name__, serve.__name__} <= set(group.commands)  # type: ignore[attr-defined]
+    added = {evaluate, export, mcp, rollback, serve}
+    assert {command.__name__ for command in added} <= set(group.commands)  # type: ignore[attr-defined]
     for name, command in group.commands.items():  # type: ignore[attr-defined]
         assert f"`repolake {name}" in README
         assert command.help

@@ -37,6 +37,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 def run(lake: Lake, snapshots: list[Snapshot], model: Path, **arguments: object) -> EmbedReport:
+    [report] = run_all(lake, snapshots, model, **arguments)
+    return report
+
+
+def run_all(
+    lake: Lake, snapshots: list[Snapshot], model: Path, **arguments: object
+) -> tuple[EmbedReport, ...]:
     return embed(
         snapshots,
         lake=lake,
@@ -72,7 +79,7 @@ def test_a_second_run_embeds_nothing_and_loads_no_model(lake: Lake, folder: Path
     run(lake, [snapshot], folder)
     identity = identity_of(folder)
     (folder / "misbehaving_module.py").write_text("raise RuntimeError('loaded')")
-    report = embed(
+    [report] = embed(
         [snapshot],
         lake=lake,
         fingerprint=FINGERPRINT,
@@ -89,8 +96,32 @@ def test_equal_texts_are_encoded_once_over_paths_refs_and_repositories(lake: Lak
         add_snapshot(lake, "s1", {"a/m.py": texts, "b/m.py": texts}),
         add_snapshot(lake, "s2", {"c/m.py": [*texts, "def three(): 3"]}, repository="fork"),
     ]
-    assert run(lake, snapshots, folder).embeddings_new == 3
+    reports = run_all(lake, snapshots, folder)
+    assert [(report.embeddings_new, report.embeddings_reused) for report in reports] == [(2, 0), (1, 2)]
     assert len(encoded_texts(folder)) == 3
+
+
+def test_snapshots_embedded_together_each_get_their_own_account(lake: Lake, folder: Path):
+    snapshots = [
+        add_snapshot(lake, "s1", {"a.py": ["x = 1", "MARK_NAN"]}, repository="shop"),
+        add_snapshot(lake, "s2", {}, repository="empty"),
+        add_snapshot(lake, "s3", {"lib/a.py": ["x = 1", "MARK_NAN", "x = 3"]}, repository="fork"),
+    ]
+    shop, empty, fork = run_all(lake, snapshots, folder)
+    assert (shop.embeddings_new, shop.embeddings_reused) == (1, 0)
+    assert (empty.embeddings_new, empty.embeddings_reused, empty.failures) == (0, 0, ())
+    assert (fork.embeddings_new, fork.embeddings_reused) == (1, 1)
+    assert [(f.repository, f.path) for f in (*shop.failures, *fork.failures)] == [
+        ("shop", "a.py"),
+        ("fork", "lib/a.py"),
+    ]
+    assert shop.token_count > 0
+
+
+def test_snapshots_embedded_together_share_batches_and_one_reading_of_the_lake(lake: Lake, folder: Path):
+    snapshots = [add_snapshot(lake, f"s{n}", {f"m{n}.py": [f"x = {n}"]}) for n in range(8)]
+    run_all(lake, snapshots, folder)
+    assert [len(json.loads(line)) for line in (folder / "calls.log").read_text().splitlines()] == [8]
 
 
 def test_a_file_moved_to_another_folder_costs_nothing(lake: Lake, folder: Path):
@@ -256,8 +287,7 @@ def test_batch_tokens_decides_how_many_texts_are_encoded_together(lake: Lake, fo
 
 
 def test_an_empty_lake_has_nothing_to_embed(lake: Lake, folder: Path):
-    report = run(lake, [], folder)
-    assert (report.embeddings_new, report.embeddings_reused) == (0, 0)
+    assert run_all(lake, [], folder) == ()
 
 
 def test_a_run_of_hours_says_so_and_names_the_fast_model(

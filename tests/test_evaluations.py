@@ -1,37 +1,19 @@
-"""Storing evaluations, and the gate against a baseline."""
+"""Storing evaluations, and comparing their variants."""
 
-from datetime import UTC, datetime
+from dataclasses import replace
 
 import pytest
+from made_evaluations import HYBRID, TEXT, evaluation, result
 
 from repolake.errors import UnknownNameError
 from repolake.evaluations import (
-    Evaluation,
-    QueryResult,
-    Variant,
     VariantResult,
-    dropped,
     groups,
+    latest_evaluation,
     read_evaluation,
     write_evaluation,
 )
 from repolake.lake import Lake
-from repolake.records import Chunker, SearchMode
-
-HYBRID = Variant(SearchMode.HYBRID, Chunker.AST, "minilm", 256)
-TEXT = Variant(SearchMode.TEXT, Chunker.AST, "minilm", 256, "source")
-
-
-def result(variant: Variant, values: list[float]) -> VariantResult:
-    queries = tuple(
-        QueryResult(f"q{i}", "behaviour" if i % 2 else None, "python", i == 0, {"ndcg@10": value}, 0.001 * i)
-        for i, value in enumerate(values)
-    )
-    return VariantResult(variant, "minilm-1a2b", "f00d", None, queries)
-
-
-def evaluation(name: str, *results: VariantResult) -> Evaluation:
-    return Evaluation(name, datetime(2026, 1, 2, tzinfo=UTC), "q.jsonl", "abc", results)
 
 
 def test_an_evaluation_is_read_back_as_it_was_written(tmp_path):
@@ -52,23 +34,13 @@ def test_an_unknown_or_ambiguous_evaluation_is_refused_with_the_known_ones(tmp_p
         read_evaluation(lake, "x")
 
 
-def test_a_significant_drop_is_found_and_a_small_one_is_not():
-    before = evaluation("a", result(HYBRID, [0.9] * 30), result(TEXT, [0.9] * 30))
-    after = evaluation("b", result(HYBRID, [0.8] * 30), result(TEXT, [0.89] * 30))
-    drops = dropped(after, before, "ndcg@10", max_drop=0.02)
-    assert [variant for variant, _ in drops] == [HYBRID]
-    assert drops[0][1].mean == pytest.approx(-0.1)
-
-
-def test_a_large_drop_on_few_queries_is_chance():
-    before = evaluation("a", result(HYBRID, [1.0, 0.0, 1.0]))
-    after = evaluation("b", result(HYBRID, [0.0, 0.0, 1.0]))
-    assert dropped(after, before, "ndcg@10", max_drop=0.02) == []
-
-
-def test_a_baseline_without_a_common_variant_is_refused():
-    with pytest.raises(UnknownNameError, match="only text ast minilm 256 source"):
-        dropped(evaluation("b", result(HYBRID, [1.0])), evaluation("a", result(TEXT, [1.0])), "ndcg@10", 0.02)
+def test_the_latest_evaluation_of_a_label_file_is_not_that_of_another(tmp_path):
+    lake = Lake(tmp_path)
+    ours = evaluation("20260102T000000-aaaaaa", result(HYBRID, [0.5]))
+    write_evaluation(lake, ours)
+    write_evaluation(lake, replace(ours, evaluation_id="20260103T000000-bbbbbb", queries="other.jsonl"))
+    assert latest_evaluation(lake, "q.jsonl") == ours
+    assert latest_evaluation(lake, "never.jsonl") is None
 
 
 def test_variants_are_paired_by_query_and_not_by_position():

@@ -47,6 +47,21 @@ def test_a_url_is_mirrored_and_fetched_once_a_run(tmp_path: Path) -> None:
         assert source.read("b.py", second.rows["b.py"]["blob"]) == b"B = 1\n"
 
 
+def test_a_mirror_that_a_killed_run_left_broken_is_put_right(tmp_path: Path) -> None:
+    origin = make_repository(tmp_path / "origin", FILES)
+    url = f"file://{origin}"
+    scanned(url, tmp_path / "data", run_id="one")
+    mirror = _mirror(tmp_path / "data")
+    for lock in ("config.lock", "packed-refs.lock", "refs/heads/main.lock"):
+        (mirror / lock).touch()
+        os.utime(mirror / lock, (time.time() - 60, time.time() - 60))
+    put(origin, {"b.py": "B = 1\n"})
+    commit(origin, "second")
+    assert scanned(url, tmp_path / "data", run_id="two").indexed == {"a.py", "b.py"}
+    (mirror / "HEAD").write_bytes(b"")
+    assert scanned(url, tmp_path / "data", run_id="three").indexed == {"a.py", "b.py"}
+
+
 def test_rewritten_deleted_and_renamed_branches_are_followed(tmp_path: Path) -> None:
     origin = make_repository(tmp_path / "origin", FILES)
     git(origin, "branch", "old")

@@ -171,4 +171,4 @@ def test_a_ref_keeps_so_many_snapshots_and_searches_see_the_newest(tmp_path: Pat
     assert {(row["commit"], row["is_current"]) for row in rows} == {
         (commit_id, commit_id == ids[-1]) for commit_id in ids[-kept:]
     }
-    assert found(tmp_path, "walrus", "text", None) == {"def walrus_4():\n    return 4\n"}
+    assert found(tmp_path, "walrus", "text", None) == {"def walrus_4():\n    return 4"}

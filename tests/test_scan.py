@@ -7,15 +7,18 @@ import zlib
 from pathlib import Path
 
 import pytest
+from chunk_samples import TOKENIZER_FILE
 from made_repositories import commit, git, make_repository, put, scanned
 
 from repolake.errors import UnknownNameError
 from repolake.lake import Lake
 from repolake.path_names import path_bytes, path_text
-from repolake.plan import plan
+from repolake.plan import PlanReport, plan
 from repolake.records import RepositorySpec
-from repolake.settings import load_settings
+from repolake.settings import Settings, load_settings
 from repolake.shards import SNAPSHOT_SCHEMA
+from repolake.splitter import split
+from repolake.tokens import TokenCounter
 
 KINDS_OF_CONTENT: dict[str, str | bytes] = {
     "src/app.py": "def f():\n    return 1\n",
@@ -266,10 +269,21 @@ def test_an_unchanged_commit_is_not_listed(tmp_path: Path) -> None:
     assert scanned(bare, tmp_path / "data", previous=first.snapshot).report.is_unchanged
 
 
+def _plan(location: Path, settings: Settings, tokens_per_second: float | None = None) -> PlanReport:
+    return plan(
+        RepositorySpec(str(location)),
+        None,
+        settings,
+        tokenizer_file=TOKENIZER_FILE,
+        budget=256,
+        tokens_per_second=tokens_per_second,
+    )
+
+
 def test_a_plan_decides_as_a_scan_does_and_writes_nothing(tmp_path: Path) -> None:
     repository = make_repository(tmp_path / "own", KINDS_OF_CONTENT)
     settings = load_settings(data_dir=tmp_path / "data")
-    report = plan(RepositorySpec(str(repository)), None, settings, budget=256, tokens_per_second=10.0)
+    report = _plan(repository, settings, tokens_per_second=10.0)
     assert not (tmp_path / "data").exists()
     result = scanned(repository, tmp_path / "data")
     assert {known.path for known in report.paths if known.decision == "indexed"} == result.indexed
@@ -284,7 +298,7 @@ def test_a_plan_decides_as_a_scan_does_and_writes_nothing(tmp_path: Path) -> Non
     assert [group.bytes for group in report.by_folder] == sorted(
         (g.bytes for g in report.by_folder), reverse=True
     )
-    assert report.embedding_seconds == report.tokens / 10
+    assert report.embedding_seconds == pytest.approx(report.tokens / 10)
     assert {(group.skip_reason, group.skip_rule, group.files) for group in report.by_rule} >= {
         ("secret", ".env*", 1),
         ("too_large", "over max_file_bytes 1048576", 1),
@@ -295,9 +309,62 @@ def test_a_plan_decides_as_a_scan_does_and_writes_nothing(tmp_path: Path) -> Non
 
 def test_a_plan_names_the_ignored_folder_of_a_path(tmp_path: Path) -> None:
     put(tmp_path / "plain", {".gitignore": "out/\n", "out/deep/a.py": "A\n", "src/b.py": "B\n"})
-    report = plan(RepositorySpec(str(tmp_path / "plain")), None, load_settings(data_dir=tmp_path / "data"))
+    report = _plan(tmp_path / "plain", load_settings(data_dir=tmp_path / "data"))
     assert report.why("out/deep/a.py").skip_rule == ".gitignore:1:out/"
     with pytest.raises(UnknownNameError, match="is a folder of plain at folder"):
         report.why("src")
     with pytest.raises(UnknownNameError, match=r"has no path nowhere\.py"):
         report.why("nowhere.py")
+
+
+def test_a_folder_inside_a_repository_is_read_from_disk_and_a_note_names_the_repository(
+    tmp_path: Path,
+) -> None:
+    repository = make_repository(tmp_path / "r", {"app/a.py": "a = 1\n", "b.py": "b = 1\n"})
+    put(repository, {"app/new.py": "c = 1\n"})
+
+    inside = scanned(repository / "app", tmp_path / "lake")
+    put(tmp_path, {"plain/a.py": "a = 1\n"})
+    plain = scanned(tmp_path / "plain", tmp_path / "lake")
+
+    assert inside.indexed == {"a.py", "new.py"}
+    assert [str(repository) in note for note in inside.report.notes] == [True]
+    assert plain.report.notes == ()
+
+
+def test_an_encoding_that_only_attributes_tell_is_named_on_disk_and_not_needed_in_a_commit(
+    tmp_path: Path,
+) -> None:
+    repository = make_repository(
+        tmp_path / "r",
+        {
+            ".gitattributes": "wide.py working-tree-encoding=UTF-16LE\n",
+            "wide.py": "def wide():\n    return 1\n".encode("utf-16-le"),
+            "a.py": "a = 1\n",
+        },
+    )
+
+    assert "wide.py" in scanned(repository, tmp_path / "lake").indexed
+    on_disk = scanned(repository, tmp_path / "lake", worktree=True).rows["wide.py"]
+    assert on_disk["skip_reason"] == "undecodable"
+    assert on_disk["skip_rule"] == "working-tree-encoding UTF-16LE"
+
+
+def test_a_plan_of_few_files_names_the_very_chunks_and_tokens_that_cutting_them_gives(tmp_path: Path) -> None:
+    repository = make_repository(
+        tmp_path / "own",
+        {f"m{n}.py": "".join(f"def f{i}():\n    return {i}\n\n\n" for i in range(n)) for n in range(1, 8)},
+    )
+    settings = load_settings(data_dir=tmp_path / "data")
+    counter = TokenCounter.load(TOKENIZER_FILE)
+    cut = [
+        chunk
+        for file in repository.glob("*.py")
+        for chunk in split(file.read_text(encoding="utf-8"), "python", 256, counter).chunks
+    ]
+
+    report = _plan(repository, settings)
+
+    assert report.chunks == len(cut)
+    assert report.tokens == sum(chunk.token_count for chunk in cut)
+    assert [(group.name, group.chunks) for group in report.by_language] == [("python", len(cut))]

@@ -40,6 +40,10 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
             File("axb/one.py", [Piece("alpha shared axb", vector=(0, 0, 1))]),
             File("100%/one.py", [Piece("alpha shared in_percent", vector=(0, 0, 1))]),
             File("100x/one.py", [Piece("alpha shared in_x", vector=(0, 0, 1))]),
+            File("lib/v9/one.py", [Piece("frobnicate frobnicate widgets widgets")]),
+            File("lib/v10/one.py", [Piece("frobnicate widgets and other things too")]),
+            File("other/v2/one.py", [Piece("gyrate gyrate")]),
+            File("third/v3/one.py", [Piece("gyrate many things here")]),
             File("src/greet.py", [Piece("print('世界你好')", "greet_zh", vector=(0, 0, 1))]),
             File(
                 "src/errors.py",
@@ -101,6 +105,14 @@ def test_vectors_come_nearest_first(index: Index) -> None:
 def test_tests_stand_below_source_unless_asked_for(index: Index) -> None:
     assert found(index, "getUserById", "hybrid")[0] == "src/users.py"
     assert found(index, "getUserById", "hybrid", kind="test") == ["tests/test_users.py"]
+
+
+def test_an_older_version_of_a_folder_stands_below_its_newer_neighbour_unless_named(index: Index) -> None:
+    versions = {"mode": "hybrid", "path": "lib/"}
+    assert found(index, "frobnicate widgets", **versions) == ["lib/v10/one.py", "lib/v9/one.py"]
+    assert found(index, "frobnicate widgets in V9", **versions) == ["lib/v9/one.py", "lib/v10/one.py"]
+    # Versions of different things are no neighbours.
+    assert found(index, "gyrate", "hybrid", path_glob="*/v?/one.py")[0] == "other/v2/one.py"
 
 
 def test_filters_take_underscore_and_percent_as_they_are(index: Index) -> None:

@@ -33,6 +33,13 @@ places as (
     where snapshots.is_current
 ),
 
+named_files as (
+    select
+        path,
+        string_split(main.split_words(main.file_stem(path)), ' ') as file_words,
+    from (select distinct path from places)
+),
+
 final as (
     select
         row_number() over (order by not is_default_ref, ref, position) - 1 as entry,
@@ -58,9 +65,11 @@ select
         when final.symbol <> '<module>' and definitions.chunk_id is not null
         then main.word_key(lower(list_last(string_split(final.symbol, '.'))))
     end as symbol_key,
+    named_files.file_words,
     final.start_line,
     final.end_line,
 from final
+inner join named_files using (path)
 left join embedded_hashes using (text_hash)
 left join definitions on definitions.chunk_id = final.chunk_id
 order by final.entry;

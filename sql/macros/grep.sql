@@ -5,10 +5,13 @@ create macro main.grep(
 ) as table
 with
 chunks_with_matches as (
-    select p.*
+    select
+        c.*,
+        h.text,
     from main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol) as f
-    inner join main.chunk_places as p on p.entry = f.entry
-    where regexp_matches(p.text, pattern::varchar, 'm')
+    inner join main.current_chunks as c on c.entry = f.entry
+    inner join main.chunks as h on h.chunk_id = c.chunk_id
+    where regexp_matches(h.text, pattern::varchar, 'm')
 ),
 
 lines as (

@@ -1,11 +1,11 @@
--- Which searchable chunks define what the query names? They join the pool though neither arm may find them.
+-- Which searchable chunks define what a query names? They join the pool though neither arm may find them.
 create macro main.named_definitions(
-    query, depth, repository, ref, language, kind, path, path_glob, symbol
+    names, depth, repository, ref, language, kind, path, path_glob, symbol
 ) as table
 with
 wanted as materialized (
     select distinct main.word_key(lower(n.name)) as word_key
-    from (select unnest(main.named_symbols(query::varchar)) as name) as n
+    from (select unnest(names) as name) as n
 )
 
 select
@@ -16,4 +16,4 @@ inner join main.current_chunks as c on c.entry = f.entry
 where c.symbol_key in (select w.word_key from wanted as w)
 order by f.chunk_id
 limit depth;
-comment on macro table main.named_definitions is 'The chunks whose symbol a query names.';
+comment on macro table main.named_definitions is 'The chunks whose symbol has one of these names.';

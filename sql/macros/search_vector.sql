@@ -3,6 +3,11 @@ create macro main.search_vector(
     query_embedding, k := 10, repository := null, ref := null, language := null, kind := null, path := null,
     path_glob := null, symbol := null
 ) as table
+with
+hits as materialized (
+    select * from main.vector_hits(query_embedding, k, repository, ref, language, kind, path, path_glob, symbol)
+)
+
 select
     v.rank,
     v.score,
@@ -11,7 +16,7 @@ select
     null::double as text_score,
     v.rank as vector_rank,
     v.score as vector_score,
-from main.vector_hits(query_embedding, k, repository, ref, language, kind, path, path_glob, symbol) as v
-inner join main.chunk_places as p on p.entry = v.entry
+from hits as v
+inner join main.shown_chunks((select list(x.entry) from hits as x)) as p on p.entry = v.entry
 order by v.rank;
 comment on macro table main.search_vector is 'The k nearest chunks by exact cosine similarity; filters apply before k.';

@@ -22,7 +22,7 @@ nearest as (
     limit k
 ),
 
-ranked as (
+ranked as materialized (
     select
         n.entry,
         n.score,
@@ -39,6 +39,6 @@ select
     n.rank as vector_rank,
     n.score as vector_score,
 from ranked as n
-inner join main.chunk_places as p on p.entry = n.entry
+inner join main.shown_chunks((select list(x.entry) from ranked as x)) as p on p.entry = n.entry
 order by n.rank;
 comment on macro table main.similar_chunks is 'The k nearest neighbours of a stored chunk; filters apply before k.';

@@ -1,9 +1,9 @@
--- Which searchable chunks does BM25 put first for a query? Best first, ties by chunk_id.
-create macro main.text_hits(query, depth, repository, ref, language, kind, path, path_glob, symbol) as table
+-- Which searchable chunks does BM25 put first for these words? Best first, ties by chunk_id.
+create macro main.text_hits(words, depth, repository, ref, language, kind, path, path_glob, symbol) as table
 with
-query_words as materialized (
+wanted as materialized (
     select distinct main.word_key(spelled.word) as word_key
-    from (select unnest(string_split(main.split_words(query::varchar), ' ')) as word) as spelled
+    from (select unnest(words) as word) as spelled
     where spelled.word <> ''
 ),
 
@@ -12,7 +12,7 @@ sums as (
         p.ordinal,
         sum(p.impact)::bigint as impact,
     from main.postings as p
-    where p.word_key in (select q.word_key from query_words as q)
+    where p.word_key in (select w.word_key from wanted as w)
     group by p.ordinal
 ),
 
@@ -34,4 +34,4 @@ select
     h.impact / 1000 as score,
     row_number() over (order by h.impact desc, h.chunk_id) as rank,
 from hits as h;
-comment on macro table main.text_hits is 'The first chunks by BM25, best first.';
+comment on macro table main.text_hits is 'The first chunks by BM25 over a list of words, best first.';

@@ -3,10 +3,6 @@ create macro main.vector_hits(
     query_embedding, depth, repository, ref, language, kind, path, path_glob, symbol
 ) as table
 with
-searchable as (
-    select * from main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol)
-),
-
 query_vector as materialized (
     select
         v.embedding,
@@ -14,24 +10,16 @@ query_vector as materialized (
     from (select query_embedding::float[dimension] as embedding) as v
 ),
 
-similarities as (
-    select
-        e.rowid as embedding_row,
-        round((array_inner_product(e.embedding, q.embedding) / q.length)::double, 6) as score,
-    from main.embeddings as e
-    cross join query_vector as q
-    where q.length > 0
-        and e.rowid in (select s.embedding_row from searchable as s)
-),
-
 hits as (
     select
         s.chunk_id,
         s.entry,
-        n.score,
-    from similarities as n
-    inner join searchable as s on s.embedding_row = n.embedding_row
-    order by n.score desc, s.chunk_id
+        round((array_inner_product(e.embedding, q.embedding) / q.length)::double, 6) as score,
+    from main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol) as s
+    inner join main.embeddings as e on e.rowid = s.embedding_row
+    cross join query_vector as q
+    where q.length > 0
+    order by score desc, s.chunk_id
     limit depth
 )
 

@@ -90,7 +90,7 @@ def main() -> None:
                 repeat(lake, snapshot, fingerprint, count, change)
             progress = MemoryProgress()
             spent = time.process_time()
-            report = embed(
+            [report] = embed(
                 [many], lake=lake, fingerprint="many", model=model, settings=settings, progress=progress
             )
             print(

@@ -1,0 +1,84 @@
+"""Blank what a grammar cannot read, every other byte in its place, so that the tree fits the text."""
+
+from __future__ import annotations
+
+import re
+
+from repolake.grammar import Grammar
+
+LONG_RUN_LINES = 200
+
+# Words in capitals before the name of a class, and `namespace a MACRO {`: known to the preprocessor alone.
+_MACRO = rb"[A-Z_][A-Z0-9_]{2,}\b(?:[ \t]*\([^()\n]*\))?\s+"
+_CLASS_MACROS = re.compile(
+    rb"(\b(?:enum[ \t]+class|enum|class|struct|union)\s+)((?:%b)+)"
+    rb"(?=[A-Za-z_][\w:]*\s*(?:<[^;{}]*>\s*)?(?:final\s*)?(?::(?!:)|\{))" % _MACRO
+)
+_NAMESPACE_MACROS = re.compile(rb"(\bnamespace\s+[\w:]+\s+)((?:%b)+)(?=\{)" % _MACRO)
+# The head of a function at the start of a line, up to its name: two words or more.
+_FUNCTION_HEAD = re.compile(
+    rb"^([ \t]*(?:template[ \t]*<[^;{}()\n]*>\s+)?)"
+    rb"((?:[A-Za-z_][\w:]*(?:<[^;{}()\n]*>)?[ \t\n*&]+){2,8})"
+    rb"(?=~?[A-Za-z_][\w:~]*[ \t]*\()",
+    re.MULTILINE,
+)
+_WORD = re.compile(rb"[\w:]+")
+_CAPITALS = re.compile(rb"[A-Z_][A-Z0-9_]{2,}")
+_STORAGE = frozenset(
+    b"static extern inline const volatile constexpr virtual friend explicit register".split()
+)
+_TAGS = frozenset(b"struct union enum class typename".split())
+_STATEMENTS = frozenset(
+    b"return else case goto new delete throw using typedef do if while for switch define operator".split()
+)
+
+
+def parser_input(grammar: Grammar, data: bytes) -> bytes:
+    """Return a text as the parser of its language is to get it: of the same length, mostly `data` itself."""
+    if grammar.costly_comment is not None:
+        return without_long_comments(grammar.costly_comment, data)
+    return without_macros(data) if grammar.has_macros else data
+
+
+def without_long_comments(mark: str, data: bytes) -> bytes:
+    """Return the text without long runs of comment lines, each of which starts with `mark`.
+
+    tree-sitter-python takes time quadratic in such a run below an indented block: 40 s for 16,000 lines.
+    """
+    if data.count(mark.encode()) < LONG_RUN_LINES:
+        return data
+    run = re.compile(
+        rb"(?:^[ \t]*%b[^\n]*\n){%d,}" % (re.escape(mark.encode()), LONG_RUN_LINES), re.MULTILINE
+    )
+    return run.sub(lambda found: _blank(found[0]), data)
+
+
+def without_macros(data: bytes) -> bytes:
+    """Return C or C++ without the macros that stand like keywords in heads of classes and functions.
+
+    `class EXPORT Name : Base {` reads as a function `Base` to the grammar, and `static INLINE FAST void f(…)`
+    as two declarations. A macro looks like a type, so that one stays where no other word can be the type.
+    """
+    data = _CLASS_MACROS.sub(lambda found: found[1] + _blank(found[2]), data)
+    data = _NAMESPACE_MACROS.sub(lambda found: found[1] + _blank(found[2]), data)
+    return _FUNCTION_HEAD.sub(lambda found: found[1] + _without_macro_words(found[2]), data)
+
+
+def _without_macro_words(head: bytes) -> bytes:
+    words = [(found.start(), found.end(), found[0]) for found in _WORD.finditer(head)]
+    if any(word in _STATEMENTS for _, _, word in words):
+        return head
+    macros = [
+        (start, end)
+        for number, (start, end, word) in enumerate(words)
+        if _CAPITALS.fullmatch(word) and (number == 0 or words[number - 1][2] not in _TAGS)
+    ]
+    if not any(word not in _STORAGE and not _CAPITALS.fullmatch(word) for _, _, word in words):
+        del macros[:1]
+    for start, end in macros:
+        head = head[:start] + b" " * (end - start) + head[end:]
+    return head
+
+
+def _blank(text: bytes) -> bytes:
+    return re.sub(rb"[^\n]", b" ", text)

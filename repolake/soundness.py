@@ -1,0 +1,96 @@
+"""Whether the published database and the lake's shards are sound; changes nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from repolake import database
+from repolake.errors import DatabaseError, IndexMissingError, LakeFormatError
+from repolake.lake import Lake
+from repolake.manifest import Manifest, read_manifest
+from repolake.settings import Settings
+from repolake.shards import (
+    CHUNK_SCHEMA,
+    EVALUATION_SCHEMA,
+    SNAPSHOT_SCHEMA,
+    embedding_schema,
+    is_readable_shard,
+    is_sound_shard,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong: where, and what."""
+
+    where: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Soundness:
+    """What was looked at and what was found; sound without problems."""
+
+    database: str
+    shard_count: int
+    problems: tuple[Problem, ...]
+
+
+def check(settings: Settings) -> Soundness:
+    """Run `sql/checks` on the published database and read every shard that the latest manifest needs.
+
+    Raises IndexMissingError when nothing was ever published, LakeFormatError for a lake of a newer repolake.
+    """
+    path = database.published_path(settings.data_dir)
+    if path is None:
+        raise IndexMissingError(str(settings.data_dir))
+    lake = Lake(settings.data_dir)
+    problems = list(_database_problems(path, settings))
+    manifest = _latest_manifest(lake, problems)
+    shards = _shards(lake, manifest) if manifest is not None else {}
+    problems += (problem for shard, schema in shards.items() if (problem := _shard_problem(shard, schema)))
+    return Soundness(path.name, len(shards), tuple(problems))
+
+
+def _database_problems(path: Path, settings: Settings) -> list[Problem]:
+    try:
+        found = database.check(path, memory_limit=settings.search_memory, threads=settings.threads)
+    except (DatabaseError, LakeFormatError) as error:
+        return [Problem(path.name, f"{error}; `repolake rebuild` makes it anew from the lake")]
+    return [Problem(path.name, f"{name}: for example {rows[0]}") for name, rows in found.items()]
+
+
+def _latest_manifest(lake: Lake, problems: list[Problem]) -> Manifest | None:
+    found = {path: read_manifest(path) for path in lake.runs_dir.glob("*.json")}
+    problems += (Problem(str(path), "is no manifest") for path, manifest in found.items() if manifest is None)
+    manifests = [manifest for manifest in found.values() if manifest is not None]
+    if not manifests:
+        problems.append(Problem(str(lake.runs_dir), "holds no manifest; `repolake index PATH` begins anew"))
+        return None
+    return max(manifests, key=lambda manifest: manifest.sequence)
+
+
+def _shards(lake: Lake, manifest: Manifest) -> dict[Path, pa.Schema]:
+    """Return every shard that the manifest's content needs, with the schema that it must have."""
+    model = manifest.model
+    vectors = embedding_schema(int(model["dimension"]), str(model["fingerprint"]))
+    folders = {
+        lake.chunks_dir(manifest.chunking_fingerprint): CHUNK_SCHEMA,
+        lake.embeddings_dir(str(model["model_id"])): vectors,
+        lake.evaluations_dir: EVALUATION_SCHEMA,
+    }
+    snapshots = {lake.snapshot_path(row.snapshot_id): SNAPSHOT_SCHEMA for row in manifest.snapshots}
+    return snapshots | {
+        path: schema for folder, schema in folders.items() for path in sorted(folder.glob("[!_.]*.parquet"))
+    }
+
+
+def _shard_problem(path: Path, schema: pa.Schema) -> Problem | None:
+    if not path.is_file():
+        return Problem(str(path), "is missing; `repolake index` makes it anew")
+    if not is_sound_shard(path, schema) or not is_readable_shard(path):
+        return Problem(str(path), "is no sound shard; `repolake index` sets it aside and makes its rows anew")
+    return None

@@ -1,0 +1,2 @@
+-- How much memory may this session use?
+set memory_limit = $memory_limit;

@@ -1,0 +1,2 @@
+-- How many threads may answer this session?
+set threads = $threads;

@@ -1,0 +1,128 @@
+# ruff: noqa: E501 (tables of sources read best as they are)
+"""Signatures, comments and odd shapes of definitions, in the languages where they occur."""
+
+import pytest
+from chunk_samples import cut, symbols
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "signature"),
+    [
+        ("python", "@dec\nasync def f(a: int,\n   b=1) -> str:  # why\n    pass\n", "async def f(a: int, b=1) -> str:"),
+        ("python", "class A(B, metaclass=M):\n    x = 1\n", "class A(B, metaclass=M):"),
+        ("typescript", "export const f = async <T,>(a: T): Promise<T> => { return a; };", "export const f = async <T,>(a: T): Promise<T> =>"),
+        ("java", "@Foo(1) @Bar\npublic static <T> void m(int a) throws E { }", None),
+        ("java", "@Foo(1)\npublic final class A<T> extends B { }", "public final class A<T> extends B"),
+        ("go", "func (c *Cart) Add(x int) (int, error) {\n\treturn x, nil\n}\n", "func (c *Cart) Add(x int) (int, error)"),
+        ("go", "type Cart struct {\n\ta int\n}\n", "type Cart struct"),
+        ("rust", "#[inline]\npub fn f<T>(x: T) -> R<T> where T: Z { x }", "pub fn f<T>(x: T) -> R<T> where T: Z"),
+        ("cpp", "template <class T>\nT max(T a, T b) { return a; }", "template <class T> T max(T a, T b)"),
+        ("csharp", "[A] public class B { [C] public int M(int x) { return x; } }", "public class B"),
+        ("c", "typedef struct {\n  int a;\n} line_t;\n", "typedef struct line_t"),
+        ("ruby", "def add(a, b = 1)\n  a + b\nend\n", "def add(a, b = 1)"),
+        ("elixir", "defmodule A.B do\n  use C\nend\n", "defmodule A.B do"),
+    ],
+)  # fmt: skip
+def test_the_signature_is_the_head_without_decorations_and_body(
+    language: str, text: str, signature: str | None
+) -> None:
+    found = {chunk.signature for chunk, _ in cut(text, language)}
+    assert signature is None or signature in found
+
+
+def test_comments_and_attributes_above_belong_to_the_definition() -> None:
+    rust = "use a;\n\n/// Doc.\n#[derive(Debug)]\nstruct S;\n"
+    assert [own for _, own in cut(rust, "rust")] == ["use a;", "/// Doc.\n#[derive(Debug)]\nstruct S;"]
+    go = "package a\n\n// Doc one.\n// Doc two.\nfunc f() {}\n"
+    assert [own for _, own in cut(go, "go")] == ["package a", "// Doc one.\n// Doc two.\nfunc f() {}"]
+    java = "/**\n * Doc.\n */\n@A\nclass B { }  // end of B\n"
+    assert [own for _, own in cut(java, "java")] == [java.rstrip()]
+
+
+def test_clauses_of_one_function_stay_together() -> None:
+    found = cut("f :: Int -> Int\nf 0 = 1\nf n = n * f (n - 1)\n\ng x = x\n", "haskell")
+    assert [(chunk.symbol, chunk.signature) for chunk, _ in found] == [
+        ("f", "f :: Int -> Int"),
+        ("g", "g x = x"),
+    ]
+
+
+def test_functions_inside_a_wrapper_function_are_found() -> None:
+    body = "".join(
+        f"  function step{number}(a) {{\n    return call(a, {number});\n  }}\n" for number in range(30)
+    )
+    found = {
+        chunk.symbol for chunk, _ in cut(f"(function () {{\n  'use strict';\n{body}}})();\n", "javascript")
+    }
+    assert {f"step{number}" for number in range(30)} <= found
+
+
+def test_a_documentation_comment_that_is_too_long_still_carries_the_name() -> None:
+    comment = "".join(f"/// Explains part {number} of the mutex at some length.\n" for number in range(40))
+    found = cut(f"use a;\n\n{comment}pub struct Mutex {{ a: u8 }}\n", "rust")
+    assert [(chunk.symbol, chunk.is_continuation) for chunk, _ in found][:2] == [
+        ("<module>", False),
+        ("Mutex", True),
+    ]
+    assert found[-1][1].endswith("length.\npub struct Mutex { a: u8 }")
+    assert {chunk.signature for chunk, _ in found[1:]} == {"pub struct Mutex"}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("class LIB_API Cart final : public Base {\n public:\n  int total() { return 1; }\n};\n", [("Cart", "class")]),
+        ("struct LIB_ALIGNED(8) Point { int x; };\n", [("Point", "struct")]),
+        ("enum class LIB_API State { Open };\n", [("State", "enum")]),
+        ("namespace shop LIB_API {\nint q() { return 1; }\n}\n", [("shop.q", "function")]),
+        ("static FAST_CALL INLINE_HINT void FAST_ABI reverse(char* a, char* b)\n{\n  *a = *b;\n}\n", [("reverse", "function")]),
+        ("LIB_EXPORT int LIB_CALL Java_shop_Cart(Env* env) { return 1; }\n", [("Java_shop_Cart", "function")]),
+        ("BOOL WINAPI DllMain(HANDLE a) { return TRUE; }\n", [("DllMain", "function")]),
+        ("TEST(CartTest, AddsUp) { EXPECT_EQ(1, 2); }\n", [("CartTest.AddsUp", "method")]),
+        ("SYSCALL_DEFINE3(read, unsigned int, fd, char *, buf) { return 1; }\n", [("read", "function")]),
+        ("Cart::operator bool() const { return true; }\n", [("Cart.operator bool", "method")]),
+        ("struct Hash { size_t operator()(int a) const { return 1; } };\n", [("Hash", "struct")]),
+        ("struct FILE_INFO info_of(int a) { return x; }\n", [("info_of", "function")]),
+        ("URL::URL(Text text) { use(text); }\n", [("URL.URL", "method")]),
+    ],
+)  # fmt: skip
+def test_macros_in_the_head_of_a_definition_hide_neither_it_nor_its_first_line(
+    text: str, expected: list[tuple[str, str]]
+) -> None:
+    found = cut(text, "cpp")
+    assert [(chunk.symbol, chunk.symbol_kind) for chunk, _ in found] == expected
+    assert [own for _, own in found] == [text.rstrip()]
+
+
+def test_the_signature_keeps_the_macros_that_the_grammar_does_not_see() -> None:
+    found = cut("int a;\n\nLIB_EXPORT int LIB_CALL open_cart(int id) { return 1; }\n", "c")
+    assert [(chunk.symbol, chunk.signature) for chunk, _ in found] == [
+        ("<module>", None),
+        ("open_cart", "LIB_EXPORT int LIB_CALL open_cart(int id)"),
+    ]
+
+
+def test_a_function_given_to_a_call_has_the_name_that_the_result_gets() -> None:
+    text = (
+        "export const Button = memo(forwardRef((props, ref) => {\n  return props;\n}));\n"
+        "const sorted = list.sort((a, b) => a - b);\n"
+        "exports.handler = wrap(async function (event) {\n  return event;\n});\n"
+        "const store = make({\n  name: 'x',\n  add(state) { return 1; },\n});\n"
+        "function outer() {\n  const rows = list.map((x) => {\n    return x;\n  });\n}\n"
+    )
+    for language in ("javascript", "typescript"):
+        assert symbols(text, language) == [
+            ("Button", "function"),
+            ("<module>", "module"),
+            ("exports.handler", "function"),
+            ("store", "object"),
+            ("outer", "function"),
+        ]
+
+
+def test_a_symbol_too_long_for_its_header_loses_its_first_names_and_keeps_its_last() -> None:
+    words = "_".join(f"word{number}" for number in range(16))
+    text = f"class Outer_{words}:\n    def run(self):\n        pass\n" + "".join(
+        f"    # filler words number {number} that fill the budget\n" for number in range(30)
+    )
+    assert "….run" in {chunk.symbol for chunk, _ in cut(text, "python", 160)}

@@ -1,0 +1,185 @@
+"""Faults of the machine: no space, a read-only disk, a repository that goes away, a clock that jumps."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+import pytest
+from database_equality import differences
+from repositories import commit, git, make_repository
+
+from repolake import database, pipeline
+from repolake.database import published_path
+from repolake.errors import LakeWriteError, PublishError
+from repolake.executor import LocalCall, LocalExecutor
+from repolake.lake import Lake
+from repolake.manifest import new_run_id
+from repolake.records import RepositorySpec
+from repolake.settings import Settings
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def settings_for(folder: Path) -> Settings:
+    return Settings(data_dir=folder, model="fast", snapshots_per_ref=1)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 40 MB of its own."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", str(disk)], check=False)
+    if mounted.returncode != 0:
+        pytest.skip("only root may mount a small disk")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)
+
+
+def fill(disk: Path, bytes_left: int) -> Path:
+    filler = disk / "filler"
+    with filler.open("wb") as file:
+        file.write(b"x" * (shutil.disk_usage(disk).free - bytes_left))
+    return filler
+
+
+@pytest.mark.parametrize("bytes_left", [0, 20_000, 200_000])
+def test_a_full_disk_leaves_the_published_index_and_the_next_run_heals(small_disk: Path, bytes_left: int):
+    shop = make_repository(small_disk.parent / "shop")
+    specs = [RepositorySpec(str(shop))]
+    settings = settings_for(small_disk / "data")
+    pipeline.index(specs, settings=settings)
+    before = published_path(settings.data_dir)
+    assert before is not None
+    words = "\n".join(f"NAME_{n} = {n * 7919}" for n in range(8000))
+    commit(shop, {"new.py": f"def new():\n    return 'new'\n\n\n{words}\n"})
+    filler = fill(small_disk, bytes_left)
+    with pytest.raises((LakeWriteError, PublishError)):
+        pipeline.index(specs, settings=settings)
+    assert published_path(settings.data_dir) == before
+    assert database.check(before) == {}
+    filler.unlink()
+    pipeline.index(specs, settings=settings)
+    fresh = settings_for(small_disk.parent / "fresh")
+    pipeline.index(specs, settings=fresh)
+    one, other = published_path(settings.data_dir), published_path(fresh.data_dir)
+    assert one is not None
+    assert other is not None
+    assert differences(one, other) == []
+
+
+def test_a_read_only_disk_is_one_sentence_and_readers_go_on(small_disk: Path):
+    shop = make_repository(small_disk.parent / "shop")
+    settings = settings_for(small_disk / "data")
+    pipeline.index([RepositorySpec(str(shop))], settings=settings)
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    with pytest.raises(LakeWriteError, match="Read-only file system"):
+        pipeline.index([RepositorySpec(str(shop))], settings=settings)
+    published = published_path(settings.data_dir)
+    assert published is not None
+    assert database.check(published) == {}
+
+
+class Meddler(LocalExecutor):
+    """Does something once, right before the first call of one stage."""
+
+    def __init__(self, stage: str, deed: Callable[[], object]) -> None:
+        self.stage = stage
+        self.deeds = [deed]
+
+    def submit(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> LocalCall[T]:
+        if function.__name__ == self.stage and self.deeds:
+            self.deeds.pop()()
+        return super().submit(function, *args, **kwargs)
+
+
+@pytest.mark.parametrize("stage", ["chunk_group", "embed_group", "load_all"])
+def test_a_repository_that_vanishes_during_the_run_does_not_stop_the_others(tmp_path: Path, stage: str):
+    shop = make_repository(tmp_path / "shop")
+    blog = make_repository(tmp_path / "blog", {"post.py": "def post():\n    pass\n"})
+    settings = settings_for(tmp_path / "data")
+    specs = [RepositorySpec(str(shop)), RepositorySpec(str(blog))]
+    pipeline.index(specs, settings=settings)
+    commit(shop, {"new.py": "def new():\n    return 'new'\n"})
+    commit(blog, {"more.py": "def more():\n    return 'more'\n"})
+    meddler = Meddler(stage, lambda: shop.rename(tmp_path / "away"))
+    report = pipeline.index(specs, settings=settings, executor=meddler)
+    assert {entry.repository for entry in report.repositories if entry.chunks} >= {"blog"}
+    published = published_path(settings.data_dir)
+    assert published is not None
+    assert database.check(published) == {}
+    (tmp_path / "away").rename(shop)
+    assert not pipeline.index(specs, settings=settings).failures
+
+
+@pytest.mark.parametrize("stage", ["chunk_group", "embed_group"])
+def test_a_repository_that_changes_during_the_run_is_indexed_as_it_was_scanned(tmp_path: Path, stage: str):
+    shop = make_repository(tmp_path / "shop")
+    scanned = git(shop, "rev-parse", "HEAD")
+    settings = settings_for(tmp_path / "data")
+
+    def force_push() -> None:
+        git(shop, "commit", "--quiet", "--amend", "--allow-empty", "--message", "Another")
+        commit(shop, {"shop/cart.py": None, "new.py": "def new():\n    return 'new'\n"})
+
+    report = pipeline.index(
+        [RepositorySpec(str(shop))], settings=settings, executor=Meddler(stage, force_push)
+    )
+    assert [(entry.commit, entry.files_indexed) for entry in report.repositories] == [(scanned, 4)]
+    assert not report.failures
+    [entry] = pipeline.index([RepositorySpec(str(shop))], settings=settings).repositories
+    assert entry.commit != scanned
+
+
+def test_a_clock_that_was_set_back_does_not_hide_the_newer_run(tmp_path: Path):
+    shop = make_repository(tmp_path / "shop")
+    settings = settings_for(tmp_path / "data")
+    run_id = pipeline.index([RepositorySpec(str(shop))], settings=settings).run_id
+    lake = Lake(settings.data_dir)
+    path = lake.runs_dir / f"{run_id}.json"
+    later = "20991231T235959-aaaaaa"  # as if the clock had been there at the first run
+    path.with_name(f"{later}.json").write_text(
+        path.read_text().replace(f'"run_id": "{run_id}"', f'"run_id": "{later}"')
+    )
+    path.unlink()
+    commit(shop, {"new.py": "def new():\n    return 'new'\n"})
+    report = pipeline.index([RepositorySpec(str(shop))], settings=settings)
+    latest = lake.latest_manifest()
+    assert latest is not None
+    assert latest.run_id == report.run_id
+    assert pipeline.index([RepositorySpec(str(shop))], settings=settings).is_unchanged
+    assert database.rollback(settings.data_dir).name < Path(report.database).name
+
+
+def test_a_run_id_sorts_behind_the_one_before_whatever_the_clock_says():
+    now = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+    assert new_run_id(now).startswith("20260102T030405-")
+    assert new_run_id(now, "20260101T000000-abcdef").startswith("20260102T030405-")
+    assert new_run_id(now, "20301231T235959-abcdef").startswith("20310101T000000-")
+    assert new_run_id(now, "20260102T030405-ffffff").startswith("20260102T030406-")
+
+
+def test_moving_or_mounting_the_data_folder_elsewhere_changes_nothing(tmp_path: Path):
+    shop = make_repository(tmp_path / "shop")
+    pipeline.index([RepositorySpec(str(shop))], settings=settings_for(tmp_path / "data"))
+    moved = (tmp_path / "data").rename(tmp_path / "elsewhere")
+    report = pipeline.index([RepositorySpec(str(shop))], settings=settings_for(moved))
+    assert report.is_unchanged
+    assert report.notes == ()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can tell another user's folder")
+def test_a_data_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path):
+    (tmp_path / "file").write_text("no folder")
+    with pytest.raises(LakeWriteError, match="the published index is untouched"):
+        pipeline.index(
+            [RepositorySpec(str(make_repository(tmp_path / "shop")))],
+            settings=settings_for(tmp_path / "file" / "data"),
+        )
