@@ -69,7 +69,7 @@ def _collect_garbage(state: State[Any]) -> State[Any]:
 
 
 def serve() -> None:
-    """Register `nightly/nightly` on its schedule and `rebuild/rebuild`, and run them, one at a time, until stopped.
+    """Register `nightly/nightly` on its schedule and `rebuild/rebuild`, and run them one at a time.
 
     Runs that died with an earlier worker are marked Crashed first. With a URL for alerts, the automations
     that call it are brought up to date.

@@ -22,7 +22,7 @@ WAIT_SECONDS = 3600.0  # for a night under way to end
 
 @flow(name="rebuild", flow_run_name="rebuild the index", persist_result=False)
 def rebuild(data_dir: Path | None = None, wait_seconds: float = WAIT_SECONDS) -> State[Any]:
-    """Do what `repolake rebuild` does: no repository is read, nothing is embedded. Failed if not published."""
+    """Do what `repolake rebuild` does: no repository is read, nothing embedded. Failed if not published."""
     settings = load_settings(data_dir=data_dir)
     with PrefectExecutor() as executor:
         report = executor.submit(
