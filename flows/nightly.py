@@ -79,13 +79,13 @@ def serve() -> None:
     if settings.alert_url_file is not None:
         ensure_alerts(settings.alert_url_file.read_text(encoding="utf-8").strip(), settings.alert_hours)
     serve_deployments(
-        nightly.to_deployment(
+        nightly.to_deployment(  # type: ignore[arg-type]  # a coroutine only inside an event loop
             name=DEPLOYMENT,
             description="Indexes every repository of the list, then collects garbage.",
             parameters={"config": str(settings.repositories_file.resolve())},
             schedule=Cron(settings.nightly_cron, timezone=settings.nightly_timezone),
         ),
-        rebuild.to_deployment(
+        rebuild.to_deployment(  # type: ignore[arg-type]
             name=REBUILD_DEPLOYMENT, description="Builds and publishes the index from the lake alone."
         ),
         limit=1,

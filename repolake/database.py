@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -198,7 +198,7 @@ def published_path(data_dir: Path) -> Path | None:
     return path if path.is_file() else None
 
 
-def open_published(data_dir: Path) -> tuple[Connection, Path]:
+def open_published(data_dir: Path, config: Mapping[str, Any] = READ_ONLY_CONFIG) -> tuple[Connection, Path]:
     """Open the published database read-only; return the connection and the resolved file.
 
     Raises IndexMissingError before the first publish, LakeFormatError for a database of another
@@ -207,16 +207,16 @@ def open_published(data_dir: Path) -> tuple[Connection, Path]:
     path = published_path(data_dir)
     if path is None:
         raise IndexMissingError(str(data_dir))
-    return open_read_only(path), path
+    return open_read_only(path, config), path
 
 
-def open_read_only(path: Path) -> Connection:
+def open_read_only(path: Path, config: Mapping[str, Any] = READ_ONLY_CONFIG) -> Connection:
     """Open one database file read-only.
 
     Raises LakeFormatError for a database of another repolake, DatabaseError when it cannot be opened.
     """
     try:
-        connection = duckdb.connect(str(path), read_only=True, config=READ_ONLY_CONFIG)
+        connection = duckdb.connect(str(path), read_only=True, config=dict(config))
     except duckdb.Error as error:
         raise DatabaseError(str(path), str(error)) from error
     try:
@@ -341,9 +341,10 @@ def query_lake(scratch_dir: Path, *, threads: int) -> Iterator[LakeSession]:
 def query_published(data_dir: Path, scratch_dir: Path, *, memory_limit: str) -> Iterator[LakeSession]:
     """Open a session over the published database that spills to `scratch_dir` beyond `memory_limit`.
 
-    Raises IndexMissingError before the first publish, LakeFormatError, DatabaseError.
+    Raises IndexMissingError before the first publish, LakeFormatError, DatabaseError; also when this process
+    has the file open already: DuckDB shares its settings, and others' sessions must not spill.
     """
-    config = {"memory_limit": memory_limit, "temp_directory": str(scratch_dir)}
+    config = {**READ_ONLY_CONFIG, "memory_limit": memory_limit, "temp_directory": str(scratch_dir)}
     connection, path = open_published(data_dir, config)
     try:
         yield LakeSession(connection, str(path))
