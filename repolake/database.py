@@ -342,7 +342,8 @@ def query_lake(scratch_dir: Path, *, threads: int) -> Iterator[LakeSession]:
 def query_published(data_dir: Path, scratch_dir: Path, *, memory_limit: str) -> Iterator[LakeSession]:
     """Open a session over the published database that spills to `scratch_dir` beyond `memory_limit`.
 
-    Raises IndexMissingError before the first publish, LakeFormatError, DatabaseError.
+    Raises IndexMissingError before the first publish, LakeFormatError, DatabaseError; also when this process
+    has the file open already: DuckDB shares its settings, and others' sessions must not spill.
     """
     connection, path = open_published(data_dir, spill_dir=scratch_dir)
     try:
