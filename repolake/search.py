@@ -70,13 +70,15 @@ class Index:
         "/"), path_glob, symbol.
 
         Raises QueryError for a blank query or a filter without a meaning, UnknownNameError for a
-        repository or ref that the index does not hold, ModelError when vectors were asked for and the
-        model cannot be used, QueryTimeoutError and DatabaseError when the database could not answer.
+        repository or ref that the index does not hold, ModelError when vectors were asked for, or no word
+        found anything, and the model cannot be used, QueryTimeoutError and DatabaseError when the database
+        could not answer.
         """
         text = _checked_query(query)
         mode = _checked_mode(mode)
         parameters = self.checked_filters(filters) | {"k": _checked_k(k)}
         notes: list[str] = []
+        failed: ModelError | None = None
         if mode is not SearchMode.VECTOR:
             parameters["query"] = text
         if mode is not SearchMode.TEXT:
@@ -85,10 +87,13 @@ class Index:
             except ModelError as error:
                 if mode is SearchMode.VECTOR:
                     raise
+                failed = error
                 notes.append(f"words only: {error}")
                 parameters["query_embedding"] = None
         rows = self._session.rows(f"queries/search_{mode.value}", parameters)
         hits = [SearchHit(*row) for row in rows]
+        if failed is not None and not hits:
+            raise failed  # neither arm answered: that is no empty result
         if mode is SearchMode.HYBRID and hits:
             if not any(hit.text_rank for hit in hits):
                 notes.append("no word of the query stands in the index: ordered by meaning alone")

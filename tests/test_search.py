@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from lake_builder import File, LakeBuilder, Piece
 
-from repolake.errors import DatabaseError, QueryError, QueryTimeoutError, UnknownNameError
+from repolake.database import switch
+from repolake.errors import DatabaseError, ModelError, QueryError, QueryTimeoutError, UnknownNameError
 from repolake.load import load
 from repolake.progress import SilentProgress
 from repolake.search import Index, open_index
@@ -323,3 +324,21 @@ def test_a_chunk_that_both_arms_find_stands_once_and_above_those_that_one_arm_fi
 def test_the_rarest_words_come_first_however_common_the_others_are(index: Index) -> None:
     assert found(index, "self not in the get value HTTPServerError")[0] == "src/errors.py"
     assert found(index, "the parse frame")[0] == "src/users.py"
+
+
+def broken(_: str) -> list[float]:
+    raise ModelError("tiny", "its file is gone")
+
+
+def test_without_the_model_words_answer_in_their_order_with_a_note(index: Index, tmp_path: Path) -> None:
+    copy = tmp_path / "index-x.duckdb"
+    copy.write_bytes(index.path.read_bytes())
+    switch(copy)
+    with open_index(tmp_path, embed_query=broken) as words_only:
+        hits = words_only.search("alpha shared", path_glob="*/one.py")
+        assert [hit.path for hit in hits] == found(index, "alpha shared", path_glob="*/one.py")
+        assert hits.notes[0].startswith("words only: ")
+        with pytest.raises(ModelError):
+            words_only.search("alpha shared", mode="vector")
+        with pytest.raises(ModelError):
+            words_only.search("xyzzyplugh")
