@@ -97,8 +97,7 @@ def temporary_files(lake: Lake) -> Iterator[Path]:
         yield from (lake.root / kind).glob("*/_*")
     yield from lake.data_dir.glob(f"_*-{database.PUBLISHED_NAME}")
     yield from lake.data_dir.glob("scratch")
-    yield from lake.data_dir.glob("index-*.duckdb.tmp")
-    yield from lake.data_dir.glob("index-*.duckdb.wal")
+    yield from lake.data_dir.glob(f"{database.DRAFT_PREFIX}index-*.duckdb*")
 
 
 def old_databases(lake: Lake, grace_hours: float) -> Iterator[Path]:

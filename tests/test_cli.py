@@ -85,6 +85,26 @@ def test_a_second_index_of_the_same_commit_does_not_import_torch(data: Path):
     subprocess.run([sys.executable, "-c", code], env=environment, check=True)
 
 
+def test_a_search_with_the_static_model_imports_neither_torch_nor_pyarrow(tmp_path: Path):
+    shop = make_repository(tmp_path / "shop")
+    repolake("index", shop, "--model", "fast", "--data-dir", tmp_path / "data")
+    code = (
+        "import sys\n"
+        "sys.modules['pandas'] = None  # where it is installed, DuckDB imports it, and it imports pyarrow\n"
+        f"sys.argv = ['repolake', 'search', 'invoice', '--data-dir', {str(tmp_path / 'data')!r}]\n"
+        "from repolake.cli import main\n"
+        "try: main()\n"
+        "except SystemExit as end: assert not end.code\n"
+        "heavy = {'torch', 'sentence_transformers', 'pyarrow', 'tree_sitter', 'scipy'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    result = subprocess.run(
+        [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True
+    )
+    assert "send_invoice" in result.stdout
+
+
 def test_index_prints_json_with_the_documented_keys(tmp_path: Path):
     shop = make_repository(tmp_path / "shop")
     result = repolake("index", shop, "--model", "fast", "--data-dir", tmp_path / "data", "--json")
