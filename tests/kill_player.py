@@ -69,7 +69,7 @@ def check(data_dir: Path) -> None:
     """Fail unless the published index, if there is one, opens, passes every check and is not empty."""
     published = database.published_path(data_dir)
     if published is not None:
-        assert database.check(published) == {}
+        assert database.check(published, memory_limit="1GB", threads=1) == {}
         assert sum(database.chunk_counts(published).values()) > 0
     else:
         assert not (data_dir / database.PUBLISHED_NAME).is_symlink(), "the link leads nowhere"

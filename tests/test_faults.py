@@ -64,7 +64,7 @@ def test_a_full_disk_leaves_the_published_index_and_the_next_run_heals(small_dis
     with pytest.raises((LakeWriteError, PublishError)):
         pipeline.index(specs, settings=settings)
     assert published_path(settings.data_dir) == before
-    assert database.check(before) == {}
+    assert database.check(before, memory_limit="1GB", threads=1) == {}
     filler.unlink()
     pipeline.index(specs, settings=settings)
     fresh = settings_for(small_disk.parent / "fresh")
@@ -84,7 +84,7 @@ def test_a_read_only_disk_is_one_sentence_and_readers_go_on(small_disk: Path):
         pipeline.index([RepositorySpec(str(shop))], settings=settings)
     published = published_path(settings.data_dir)
     assert published is not None
-    assert database.check(published) == {}
+    assert database.check(published, memory_limit="1GB", threads=1) == {}
 
 
 class Meddler(LocalExecutor):
@@ -114,7 +114,7 @@ def test_a_repository_that_vanishes_during_the_run_does_not_stop_the_others(tmp_
     assert {entry.repository for entry in report.repositories if entry.chunks} >= {"blog"}
     published = published_path(settings.data_dir)
     assert published is not None
-    assert database.check(published) == {}
+    assert database.check(published, memory_limit="1GB", threads=1) == {}
     (tmp_path / "away").rename(shop)
     assert not pipeline.index(specs, settings=settings).failures
 
