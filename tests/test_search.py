@@ -41,6 +41,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
             File("axb/one.py", [Piece("alpha shared axb", vector=(0, 0, 1))]),
             File("100%/one.py", [Piece("alpha shared in_percent", vector=(0, 0, 1))]),
             File("100x/one.py", [Piece("alpha shared in_x", vector=(0, 0, 1))]),
+            File("src/one.py", [Piece("s = [s for s in s if k]\nk = s")]),
             File("lib/v9/one.py", [Piece("frobnicate frobnicate widgets widgets")]),
             File("lib/v10/one.py", [Piece("frobnicate widgets and other things too")]),
             File("other/v2/one.py", [Piece("gyrate gyrate")]),
@@ -91,6 +92,10 @@ def test_words_find_identifiers_whole_and_in_parts(index: Index, query: str, sym
 
 def test_accents_and_their_spelling_do_not_matter(index: Index) -> None:
     assert found(index, "cafe") == found(index, "café") == found(index, "cafe\u0301") == ["src/users.py"]
+
+
+def test_single_letters_of_a_word_with_digits_are_no_words_of_their_own(index: Index) -> None:
+    assert found(index, "k8s") == ["src/users.py"]
 
 
 def test_a_number_that_no_chunk_holds_finds_nothing(index: Index) -> None:
