@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -198,7 +198,7 @@ def published_path(data_dir: Path) -> Path | None:
     return path if path.is_file() else None
 
 
-def open_published(data_dir: Path, config: Mapping[str, Any] = READ_ONLY_CONFIG) -> tuple[Connection, Path]:
+def open_published(data_dir: Path, *, spill_dir: Path | None = None) -> tuple[Connection, Path]:
     """Open the published database read-only; return the connection and the resolved file.
 
     Raises IndexMissingError before the first publish, LakeFormatError for a database of another
@@ -207,16 +207,17 @@ def open_published(data_dir: Path, config: Mapping[str, Any] = READ_ONLY_CONFIG)
     path = published_path(data_dir)
     if path is None:
         raise IndexMissingError(str(data_dir))
-    return open_read_only(path, config), path
+    return open_read_only(path, spill_dir=spill_dir), path
 
 
-def open_read_only(path: Path, config: Mapping[str, Any] = READ_ONLY_CONFIG) -> Connection:
-    """Open one database file read-only.
+def open_read_only(path: Path, *, spill_dir: Path | None = None) -> Connection:
+    """Open one database file read-only; with a folder to spill to, it shares no process with other readers.
 
     Raises LakeFormatError for a database of another repolake, DatabaseError when it cannot be opened.
     """
     try:
-        connection = duckdb.connect(str(path), read_only=True, config=dict(config))
+        config = READ_ONLY_CONFIG | ({"temp_directory": str(spill_dir)} if spill_dir else {})
+        connection = duckdb.connect(str(path), read_only=True, config=config)
     except duckdb.Error as error:
         raise DatabaseError(str(path), str(error)) from error
     try:
@@ -344,9 +345,9 @@ def query_published(data_dir: Path, scratch_dir: Path, *, memory_limit: str) -> 
     Raises IndexMissingError before the first publish, LakeFormatError, DatabaseError; also when this process
     has the file open already: DuckDB shares its settings, and others' sessions must not spill.
     """
-    config = {**READ_ONLY_CONFIG, "memory_limit": memory_limit, "temp_directory": str(scratch_dir)}
-    connection, path = open_published(data_dir, config)
+    connection, path = open_published(data_dir, spill_dir=scratch_dir)
     try:
+        limit(connection, memory_limit, 0)
         yield LakeSession(connection, str(path))
     finally:
         connection.close()

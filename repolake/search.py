@@ -107,7 +107,7 @@ class Index:
 
         Raises QueryError for SQL that DuckDB does not accept, QueryTimeoutError, DatabaseError.
         """
-        return self._session.sql(text, parameters, max_rows)
+        return self._session.sql(text, parameters, max_rows=max_rows)
 
     def rows(self, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
         """Return all rows of one query of `sql/`, such as `queries/known_names`.
@@ -200,17 +200,19 @@ class _IndexedModel:
 
         Raises ModelError when it cannot be used, ModelMismatchError when it is another one now.
         """
-        if self._embedder is None:
-            self._embedder = load_embedder(self._identity(), self._settings)
-        return self._embedder
+        with self._lock:
+            if self._embedder is None:
+                self._embedder = load_embedder(self._identity(), self._settings)
+            return self._embedder
 
     def embed(self, text: str) -> Sequence[float]:
         """Return the query's vector: `(dimension,)` float32, unit length.
 
         Raises ModelError when the model cannot be used, ModelMismatchError when it is another one now.
         """
+        embedder = self.load()
         with self._lock:
-            vector: list[float] = self.load().embed_query(text).tolist()
+            vector: list[float] = embedder.embed_query(text).tolist()
         return vector
 
     def _identity(self) -> ModelIdentity:

@@ -164,7 +164,7 @@ def test_replaced_databases_stay_for_the_grace_period_and_open_readers_read_on(t
     shop = make_repository(tmp_path / "shop")
     index(tmp_path, shop)
     old = published(tmp_path)
-    reader = open_read_only(old, {})
+    reader = open_read_only(old)
     commit(shop, {"new.py": "def new():\n    return 'new'\n"})
     index(tmp_path, shop)
     gc(tmp_path, gc_grace_hours=48)
@@ -182,7 +182,7 @@ def test_what_dead_runs_left_half_written_leaves_at_once(tmp_path: Path):
     data, lake = tmp_path / "data", tmp_path / "data" / "lake"
     [chunks], [vectors] = (lake / "chunks").iterdir(), (lake / "embeddings").iterdir()
     left = [lake / "snapshots" / "_1-a-b.parquet", lake / "runs" / "_1-a-b.json", chunks / "_1-a-b.parquet"]
-    left += [vectors / "_1-a-b.parquet", data / "index-dead.duckdb", data / "index-dead.duckdb.wal"]
+    left += [vectors / "_1-a-b.parquet", data / "_index-dead.duckdb", data / "_index-dead.duckdb.wal"]
     for path in left:
         path.write_bytes(b"half")
     gc(tmp_path, gc_grace_hours=48)

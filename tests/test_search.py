@@ -282,3 +282,44 @@ def test_every_table_column_view_and_macro_carries_a_comment(index: Index) -> No
         """
     ).to_pylist()
     assert bare == []
+
+
+def test_one_query_gives_the_same_answer_a_hundred_times_on_one_and_two_threads(tmp_path: Path) -> None:
+    builder = LakeBuilder(tmp_path)
+    pieces = [
+        Piece(f"retry {'again ' * (n % 5)}{n % 7}", f"retry_{n % 3}", "function", vector=(1, 0, 0))
+        for n in range(300)
+    ]
+    builder.add("r", [File(f"part{n}.py", pieces[n * 3 : n * 3 + 3]) for n in range(100)])
+    load(builder.manifest(), lake=builder.lake, settings=Settings(), progress=SilentProgress())
+    answers = set()
+    for threads, times in ((1, 20), (2, 100)):
+        with open_index(tmp_path, settings=Settings(threads=threads), embed_query=east) as opened:
+            for _ in range(times):
+                hits = opened.search("retry again 3", k=30)
+                answers.add(tuple((hit.chunk_id, hit.score, hit.text_rank, hit.vector_rank) for hit in hits))
+    assert len(answers) == 1
+    [answer] = answers
+    assert len(answer) == 30
+
+
+def test_a_chunk_that_both_arms_find_stands_once_and_above_those_that_one_arm_finds(tmp_path: Path) -> None:
+    builder = LakeBuilder(tmp_path)
+    files = {
+        "both.py": Piece("zebra", "one", vector=(1, 0, 0)),
+        "words.py": Piece("zebra", "two", vector=(0, 1, 0)),
+        "meaning.py": Piece("horse", "three", vector=(1, 0, 0)),
+    }
+    builder.add("r", [File(path, [piece]) for path, piece in files.items()])
+    load(builder.manifest(), lake=builder.lake, settings=Settings(), progress=SilentProgress())
+    with open_index(tmp_path, embed_query=east) as opened:
+        hits = opened.search("zebra")
+    assert [hit.path for hit in hits].count("both.py") == 1
+    assert hits[0].path == "both.py"
+    assert {hit.path for hit in hits} == set(files)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+def test_the_rarest_words_come_first_however_common_the_others_are(index: Index) -> None:
+    assert found(index, "self not in the get value HTTPServerError")[0] == "src/errors.py"
+    assert found(index, "the parse frame")[0] == "src/users.py"
