@@ -89,7 +89,13 @@ def chunk(
     progress.start(Stage.CHUNK, "files", len(missing))
     run = _Run(missing, ShardWriter(lake.chunks_dir(fingerprint), CHUNK_SCHEMA), progress)
     if missing:
-        config = WorkerConfig(str(tokenizer_file), budget, chunker, settings.chunk_timeout_seconds)
+        config = WorkerConfig(
+            str(tokenizer_file),
+            budget,
+            chunker,
+            settings.chunk_timeout_seconds,
+            settings.chunk_memory_bytes,
+        )
         size = sum(file.size_bytes for file in missing)
         most = settings.workers or usable_core_count()
         count = min(most, 1 + size // BYTES_PER_WORKER)

@@ -58,6 +58,7 @@ class World:
         timeout: float = 60.0,
         budget: int = 256,
         tokenizer_file: Path = TOKENIZER_FILE,
+        memory: int = 2 * 1024**3,
     ) -> ChunkReport:
         self.lake.write_snapshot("s", pa.Table.from_pylist(self.rows, schema=SNAPSHOT_SCHEMA))
         snapshot = Snapshot("s", "mine", "HEAD", "c", None, None, datetime.now(UTC), "run")
@@ -68,7 +69,7 @@ class World:
             tokenizer_file=tokenizer_file,
             budget=budget,
             chunker=Chunker.AST,
-            settings=load_settings(workers=workers, chunk_timeout_seconds=timeout),
+            settings=load_settings(workers=workers, chunk_timeout_seconds=timeout, chunk_memory_bytes=memory),
         )
 
     def stored(self) -> list[dict[str, Any]]:
@@ -166,24 +167,39 @@ def test_a_file_that_takes_too_long_costs_itself_alone(world: World) -> None:
     assert children() == []
 
 
-def test_a_killed_worker_costs_one_file_and_leaves_no_process(world: World) -> None:
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
+def test_a_worker_that_is_killed_or_crashes_costs_one_file_and_leaves_no_process(
+    world: World, number: signal.Signals
+) -> None:
     world.add("long.py", long_source("v", 200_000))
     world.add("z.py", "y = 2\n")
 
-    def kill_first_child() -> None:
+    def end_first_child() -> None:
         while not (found := children()):
             time.sleep(0.01)
         time.sleep(1.0)
-        os.kill(found[0], signal.SIGKILL)
+        os.kill(found[0], number)
 
-    killer = threading.Thread(target=kill_first_child)
+    killer = threading.Thread(target=end_first_child)
     killer.start()
     report = world.chunk()
     killer.join()
     assert [failure.path for failure in report.failures] == ["long.py"]
-    assert "signal 9" in report.failures[0].error
+    assert number.name in report.failures[0].error
     assert [row["text"] for row in world.stored()] == ["y = 2"]
     assert children() == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other kernels do not count this memory")
+def test_a_file_that_needs_more_memory_than_allowed_costs_itself_alone(world: World) -> None:
+    world.add("a.py", "x = 1\n")
+    world.add("large.py", long_source("v", 50_000))
+    world.add("z.py", "y = 2\n")
+    report = world.chunk(memory=128 * 1024**2)
+    assert [failure.path for failure in report.failures] == ["large.py"]
+    assert "128 MiB of memory" in report.failures[0].error
+    assert {row["text"] for row in world.stored()} == {"x = 1", "y = 2"}
+    assert world.chunk().failures == ()
 
 
 SCRIPT = """\
