@@ -122,7 +122,7 @@ def main() -> None:
             )
         print(
             f"{name}: {count / len(texts):.1f} chunks a file, {tokens / count:.0f} tokens each;"
-            f" headless {headless / count:.1%}; functions whole {whole / total:.1%}; tokens lost {lost / tokens:.1%}"
+            f" headless {headless / count:.1%}; whole {whole / total:.1%}; lost {lost / tokens:.1%}"
         )
 
 
