@@ -82,7 +82,7 @@ class SyntaxAtoms:
         self._found: dict[int, Definition | None] = {}
         # Where the white space at the start of each line ends.
         texts = map(len, map(bytes.lstrip, parsed.split(b"\n")))
-        self._indent_ends = list(map(sub, tokens.line_ends, texts))
+        self._indent_ends: list[int] = list(map(sub, tokens.line_ends, texts))
         self._leading = grammar.comments | grammar.attached
 
     def add(self, root: Node) -> None:
