@@ -8,11 +8,11 @@ the stack.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import sub
 from typing import NamedTuple
 
 from repolake.atoms import AtomList
@@ -23,7 +23,6 @@ from repolake.scopes import Scope, ScopeMaker
 from repolake.syntax import Node
 from repolake.tokens import NO_LINE, TextTokens
 
-INDENT = re.compile(rb"^[^\S\n]*", re.MULTILINE)
 GROUPS = frozenset({"namespace", "module"})  # kinds whose functions are no methods
 CLOSURE_SHARE = 4  # a closure smaller than this part of a chunk stays with the function around it
 
@@ -81,7 +80,9 @@ class SyntaxAtoms:
         self._scopes = scopes
         self._atoms = atoms
         self._found: dict[int, Definition | None] = {}
-        self._indent_ends = [found.end() for found in INDENT.finditer(parsed)]  # of each line
+        # Where the white space at the start of each line ends.
+        texts = map(len, map(bytes.lstrip, parsed.split(b"\n")))
+        self._indent_ends: list[int] = list(map(sub, tokens.line_ends, texts))
         self._leading = grammar.comments | grammar.attached
 
     def add(self, root: Node) -> None:
@@ -127,7 +128,7 @@ class SyntaxAtoms:
         line = self._tokens.line_of(start)
         return (
             start != self._tokens.line_starts[line]
-            and end > self._tokens.line_end(line) + 1
+            and end > self._tokens.line_ends[line] + 1
             and not self._begins_line(start)
         )
 

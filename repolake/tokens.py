@@ -19,10 +19,10 @@ from tokenizers import Encoding, Tokenizer
 
 WORD = re.compile(r"[A-Za-z0-9]+|[^\sA-Za-z0-9]")
 SPACES = frozenset(b" \t\r\n")  # form feeds are control characters to BERT, and vanish
-LINE_FEED = re.compile(rb"\n")
 GAP = re.compile(r"[ \t\r]")
 _ALPHANUMERIC = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 _USUAL = bytes([*b"\t\n\r", *range(0x20, 0x7F)])
+# Punctuation: each sign is one token, whether the vocabulary knows it or not.
 _SIGNS = bytes(byte for byte in range(0x21, 0x7F) if byte not in _ALPHANUMERIC)
 _NOT_SIGNS = bytes(byte for byte in range(0x100) if byte not in _SIGNS and byte != 0x0A)
 _SIGNS_TO_SPACES = bytes.maketrans(_SIGNS, b" " * len(_SIGNS))
@@ -64,13 +64,15 @@ class TokenCounter:
 
     def count(self, text: str) -> int:
         """Return the number of tokens of `text`, without special tokens."""
-        if not self.is_additive or self._unusual.search(text):
+        if not self._is_plain(text):
             return len(self._encode(text))
-        words = WORD.findall(text)
+        data = text.encode()
+        words = data.translate(_SIGNS_TO_SPACES).decode("ascii").split()
+        sign_count = len(data.translate(None, _NOT_SIGNS)) - data.count(b"\n")
         try:
-            return sum(map(self._counts.__getitem__, words))
+            return sum(map(self._counts.__getitem__, words), sign_count)
         except KeyError:
-            return sum(map(self._count_words(set(words)).__getitem__, words))
+            return sum(map(self._count_words(set(words)).__getitem__, words), sign_count)
 
     def count_lines(self, lines: list[str]) -> list[int]:
         """Return the number of tokens of each line; the lines hold no line feed."""
@@ -84,7 +86,6 @@ class TokenCounter:
             for number in unusual:
                 usual[number] = ""
             text = "\n".join(usual)
-        # A sign is always one token, whether the vocabulary knows it or not.
         data = text.encode()
         spaced = data.translate(_SIGNS_TO_SPACES).decode("ascii").split("\n")
         words = [line.split() for line in spaced]
@@ -119,7 +120,7 @@ class TokenCounter:
         return starts, counts
 
     def _is_plain(self, line: str) -> bool:
-        return self.is_additive and not self._unusual.search(line)
+        return self.is_additive and self._is_usual(line)
 
     def _plain_words(self, line: str) -> tuple[list[tuple[int, int]], list[int]]:
         found = list(WORD.finditer(line))
@@ -189,9 +190,11 @@ class TextTokens:
 
     def __init__(self, counter: TokenCounter, text: str, data: bytes) -> None:
         self.data = data
-        # Where each line starts, and how many tokens stand before it; the latter also for the end.
-        self.line_starts = [0, *(found.end() for found in LINE_FEED.finditer(data))]
+        sizes = map(len, data.split(b"\n"))
+        self.line_ends = list(accumulate(sizes, lambda end, size: end + 1 + size))  # line feeds left out
+        self.line_starts = [0, *(end + 1 for end in self.line_ends[:-1])]
         self._counter = counter
+        # How many tokens stand before each line, and before the end.
         self.line_sums = [0, *accumulate(counter.count_lines(text.split("\n")))]
         self._words: dict[int, tuple[list[int], list[int]]] = {}
 
@@ -206,10 +209,6 @@ class TextTokens:
             return line if place == len(self.data) else NO_LINE
         return line if self.line_starts[line] == place else NO_LINE
 
-    def line_end(self, line: int) -> int:
-        """Return the byte after a line's last one, its line feed left out."""
-        return self.line_starts[line + 1] - 1 if line + 1 < len(self.line_starts) else len(self.data)
-
     def count(self, start: int, end: int) -> int:
         """Return the number of tokens of a span that starts and ends at words; an upper bound elsewhere."""
         if end <= start:
@@ -217,12 +216,12 @@ class TextTokens:
         starts, sums = self.line_starts, self.line_sums
         first = bisect_right(starts, start) - 1
         last = bisect_right(starts, end - 1, first) - 1
-        line_end = self.line_end(last)
+        line_end = self.line_ends[last]
         if first == last and (start > starts[first] and end < line_end):
             return self._in_line(first, start, end)
         before, after = sums[first], sums[last + 1]
         if start > starts[first]:
-            before = sums[first + 1] - self._in_line(first, start, self.line_end(first))
+            before = sums[first + 1] - self._in_line(first, start, self.line_ends[first])
         if end < line_end:
             after = sums[last] + self._in_line(last, starts[last], end)
         return after - before
@@ -240,7 +239,7 @@ class TextTokens:
         found = self._words.get(line)
         if found is None:
             offset = self.line_starts[line]
-            text = self.data[offset : self.line_end(line)].decode("utf-8")
+            text = self.data[offset : self.line_ends[line]].decode("utf-8")
             starts, counts = self._counter.words(text)
             found = ([offset + start for start in starts], [0, *accumulate(counts)])
             self._words[line] = found
@@ -249,7 +248,7 @@ class TextTokens:
     def _in_line(self, line: int, start: int, end: int) -> int:
         if start >= end:
             return 0
-        line_start, line_end = self.line_starts[line], self.line_end(line)
+        line_start, line_end = self.line_starts[line], self.line_ends[line]
         # Looking at long margins would make a walk through one enormous line quadratic.
         if (
             start - line_start <= LONGEST_MARGIN

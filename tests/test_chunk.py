@@ -95,6 +95,11 @@ def children() -> list[int]:
     return [int(pid) for task in tasks for pid in task.read_text().split()]
 
 
+def processor_seconds(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def test_each_blob_and_language_is_cut_once_and_stored_with_exact_texts(world: World) -> None:
     world.add("a.py", "import os\n\n\ndef f(x):\n    return 'é'\n")
     world.add("copy/a.py", "import os\n\n\ndef f(x):\n    return 'é'\n")
@@ -213,7 +218,8 @@ def test_a_worker_that_is_killed_or_crashes_costs_one_file_and_leaves_no_process
     def end_first_child() -> None:
         while not (found := children()):
             time.sleep(0.01)
-        time.sleep(1.0)
+        while processor_seconds(found[0]) < 1.0:  # it has long started then, and is far from done
+            time.sleep(0.01)
         os.kill(found[0], number)
 
     killer = threading.Thread(target=end_first_child)
