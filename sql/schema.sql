@@ -88,7 +88,7 @@ create table current_chunks (
     kind varchar not null,
     symbol varchar not null,
     symbol_key bigint,
-    file_words varchar[] not null,
+    file_words varchar not null,
     start_line integer not null,
     end_line integer not null
 );
@@ -246,7 +246,7 @@ comment on column current_chunks.language is 'Language of the file.';
 comment on column current_chunks.kind is 'Kind of the file.';
 comment on column current_chunks.symbol is 'Symbol of the chunk.';
 comment on column current_chunks.symbol_key is 'word_key of the defined name in lower case, null if the chunk defines nothing.';
-comment on column current_chunks.file_words is 'Words of the file''s name, as BM25 sees them.';
+comment on column current_chunks.file_words is 'Words of the file''s name, as BM25 sees them, separated by blanks.';
 comment on column current_chunks.start_line is 'First line, from 1.';
 comment on column current_chunks.end_line is 'Last line, inclusive.';
 comment on table chunk_words is 'The words that BM25 indexes, by chunk.';

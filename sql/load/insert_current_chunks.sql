@@ -36,7 +36,7 @@ places as (
 named_files as (
     select
         path,
-        string_split(main.split_words(main.file_stem(path)), ' ') as file_words,
+        main.split_words(main.file_stem(path)) as file_words,
     from (select distinct path from places)
 ),
 

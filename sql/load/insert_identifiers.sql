@@ -2,6 +2,6 @@
 insert into identifiers
 select
     identifier,
-    main.split_words(identifier) as words,
+    main.split_identifiers(identifier) as words,
 from (select distinct identifier from batch)
 where identifier not in (select identifiers.identifier from identifiers);

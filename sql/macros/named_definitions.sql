@@ -12,8 +12,7 @@ select
     f.chunk_id,
     f.entry,
 from main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol) as f
-inner join main.current_chunks as c on c.entry = f.entry
-where c.symbol_key in (select w.word_key from wanted as w)
+where f.symbol_key in (select w.word_key from wanted as w)
 order by f.chunk_id
 limit depth;
 comment on macro table main.named_definitions is 'The chunks whose symbol has one of these names.';

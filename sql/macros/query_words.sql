@@ -1,11 +1,16 @@
--- Which words does a query hold, as BM25 sees them? One row with their list. The materialized step keeps DuckDB from
--- folding the query into split_words step by step, which compiles its regular expressions many times over.
+-- Which words does a query hold, as BM25 sees them? One row with their list. Step by step, since DuckDB would else put
+-- each step into the next wherever it is named, and compile its regular expressions as many times.
 create macro main.query_words(query) as table
 with
 given as materialized (
     select query::varchar as query
+),
+
+spaced as materialized (
+    select main.spaced_identifiers(main.fold_text(g.query)) as identifiers
+    from given as g
 )
 
-select string_split(main.split_words(g.query), ' ') as words
-from given as g;
+select string_split(main.split_identifiers(s.identifiers), ' ') as words
+from spaced as s;
 comment on macro table main.query_words is 'The words of a query as BM25 indexes them: one row with their list.';

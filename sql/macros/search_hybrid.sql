@@ -6,11 +6,15 @@ create macro main.search_hybrid(
     path := null, path_glob := null, symbol := null
 ) as table
 with
+named as materialized (
+    select s.name from main.named_symbols(query) as s
+),
+
 asked as materialized (
     select
         regexp_full_match(trim(query::varchar), '[\w.:#$]+') as is_symbol,
-        (select list(n.name) from main.named_symbols(query) as n) as names,
-        (select list(lower(n.name)) from main.named_symbols(query) as n) as folded_names,
+        (select list(n.name) from named as n) as names,
+        (select list(lower(n.name)) from named as n) as folded_names,
         (select q.words from main.query_words(query) as q) as words,
         regexp_extract_all(lower(query::varchar), '\bv\d+\b') as versions,
 ),
@@ -81,7 +85,7 @@ described as materialized (
         try_cast(regexp_extract(c.path, '^(|.*/)v(\d+)/', 2) as bigint) as version,
         max(version) over (partition by c.repository, versions_folder) as newest_version,
         list_last(string_split(c.symbol, '.')) as name,
-        c.file_words,
+        string_split(c.file_words, ' ') as file_words,
     from fused as f
     inner join main.current_chunks as c on c.entry = f.entry
 ),

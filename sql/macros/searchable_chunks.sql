@@ -8,6 +8,7 @@ passing as (
         c.ordinal,
         c.chunk_id,
         c.embedding_row,
+        c.symbol_key,
         c.ref,
         c.is_default_ref,
     from main.current_chunks as c
@@ -27,6 +28,7 @@ select
     p.ordinal,
     p.chunk_id,
     p.embedding_row,
+    p.symbol_key,
     p.entry,
 from passing as p
 where (ref is null and p.is_default_ref)
@@ -36,6 +38,7 @@ select
     p.ordinal,
     any_value(p.chunk_id) as chunk_id,
     any_value(p.embedding_row) as embedding_row,
+    any_value(p.symbol_key) as symbol_key,
     min(p.entry) as entry,
 from passing as p
 where ref = '*'

@@ -1,4 +1,7 @@
 -- Which searchable chunks does BM25 put first for these words? Best first, ties by chunk_id.
+-- Without filters no posting is joined: all chunks of default refs count, and theirs are the first ordinals. Either way
+-- current_chunks is asked only for what reaches the place at `depth`, not for each chunk that holds a word. A list
+-- unnested tells DuckDB that those are few, so that it joins from their side.
 create macro main.text_hits(words, depth, repository, ref, language, kind, path, path_glob, symbol) as table
 with
 wanted as materialized (
@@ -7,13 +10,41 @@ wanted as materialized (
     where spelled.word <> ''
 ),
 
-sums as (
+found as (
     select
         p.ordinal,
         sum(p.impact)::bigint as impact,
     from main.postings as p
-    where p.word_key in (select w.word_key from wanted as w)
+    where coalesce(repository, ref, language, kind, path, path_glob, symbol) is null
+        and p.word_key in (select w.word_key from wanted as w)
     group by p.ordinal
+    union all
+    select
+        p.ordinal,
+        sum(p.impact)::bigint as impact,
+    from main.postings as p
+    where coalesce(repository, ref, language, kind, path, path_glob, symbol) is not null
+        and p.word_key in (select w.word_key from wanted as w)
+        and p.ordinal in (
+            select f.ordinal
+            from main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol) as f
+        )
+    group by p.ordinal
+),
+
+sums as materialized (
+    select f.*
+    from found as f
+    where coalesce(repository, ref, language, kind, path, path_glob, symbol) is not null
+        or f.ordinal <= (select max(c.ordinal) from main.current_chunks as c where c.is_default_ref)
+),
+
+strong as (
+    select unnest(list(struct_pack(ordinal := s.ordinal, impact := s.impact)), recursive := true)
+    from sums as s
+    where s.impact >= (
+        select min(b.impact) from (select s.impact from sums as s order by s.impact desc limit depth) as b
+    )
 ),
 
 hits as (
@@ -21,7 +52,7 @@ hits as (
         f.chunk_id,
         f.entry,
         s.impact,
-    from sums as s
+    from strong as s
     inner join main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol) as f
         on f.ordinal = s.ordinal
     order by s.impact desc, f.chunk_id

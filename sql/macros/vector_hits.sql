@@ -1,4 +1,7 @@
 -- Which searchable chunks are nearest to a vector? Exact cosine over unit vectors, nearest first, ties by chunk_id.
+-- Without filters no vector is joined: all chunks of default refs count, and theirs are the first vectors. Either way
+-- current_chunks is asked only for what reaches the place at `depth`; a millionth lower may round to the same score.
+-- A list unnested tells DuckDB that those are few, so that it joins from their side.
 create macro main.vector_hits(
     query_embedding, depth, repository, ref, language, kind, path, path_glob, symbol
 ) as table
@@ -10,15 +13,45 @@ query_vector as materialized (
     from (select query_embedding::float[dimension] as embedding) as v
 ),
 
+cosines as materialized (
+    select
+        e.rowid as embedding_row,
+        array_inner_product(e.embedding, q.embedding) / q.length as cosine,
+    from main.embeddings as e
+    cross join query_vector as q
+    where coalesce(repository, ref, language, kind, path, path_glob, symbol) is null
+        and q.length > 0
+        and e.rowid <= (select max(c.embedding_row) from main.current_chunks as c where c.is_default_ref)
+    union all
+    select
+        e.rowid as embedding_row,
+        array_inner_product(e.embedding, q.embedding) / q.length as cosine,
+    from main.embeddings as e
+    cross join query_vector as q
+    where coalesce(repository, ref, language, kind, path, path_glob, symbol) is not null
+        and q.length > 0
+        and e.rowid in (
+            select s.embedding_row
+            from main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol) as s
+        )
+),
+
+near as (
+    select unnest(list(struct_pack(embedding_row := n.embedding_row, cosine := n.cosine)), recursive := true)
+    from cosines as n
+    where n.cosine >= (
+        select min(b.cosine) from (select c.cosine from cosines as c order by c.cosine desc limit depth) as b
+    ) - 0.000002
+),
+
 hits as (
     select
         s.chunk_id,
         s.entry,
-        round((array_inner_product(e.embedding, q.embedding) / q.length)::double, 6) as score,
-    from main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol) as s
-    inner join main.embeddings as e on e.rowid = s.embedding_row
-    cross join query_vector as q
-    where q.length > 0
+        round(n.cosine::double, 6) as score,
+    from near as n
+    inner join main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol) as s
+        on s.embedding_row = n.embedding_row
     order by score desc, s.chunk_id
     limit depth
 )

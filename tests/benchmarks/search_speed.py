@@ -39,7 +39,7 @@ from repolake.search import Index, open_index
 from repolake.settings import Settings
 from repolake.shards import CHUNK_SCHEMA, SNAPSHOT_SCHEMA, ShardWriter, embedding_schema
 
-DIMENSION = 384
+DIMENSION = 256  # as `fast` has
 QUERIES = (
     "raw_decode",
     "HTTPAdapter",
