@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from repolake import sql_files
 from repolake.chunk_context import read_chunk
@@ -15,7 +16,7 @@ MAX_LINE_CHARACTERS = 240
 MAX_CELL_CHARACTERS = 400
 SNIPPET_LINES = 12
 
-Filters = dict[str, str | None]
+Filters = dict[str, Any]
 
 
 def search_answer(index: Index, query: str, k: int, mode: str, filters: Filters) -> str:

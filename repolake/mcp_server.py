@@ -35,6 +35,9 @@ FileKind = Annotated[Kind | None, Field(description="Only files for this purpose
 PathFilter = Annotated[str | None, Field(description="Only this file or, ending in /, this folder.")]
 PathGlob = Annotated[str | None, Field(description="Only such paths; ** spans folders: src/**/*.py")]
 Symbol = Annotated[str | None, Field(description="Only this definition, such as Cart.total_price.")]
+Since = Annotated[
+    str | None, Field(description="Only files changed since a date such as 2026-11-23, or an age such as 7d.")
+]
 
 
 def build_server(settings: Settings) -> MCPServer[None]:
@@ -58,6 +61,7 @@ def build_server(settings: Settings) -> MCPServer[None]:
         path: PathFilter = None,
         path_glob: PathGlob = None,
         symbol: Symbol = None,
+        since: Since = None,
     ) -> str:
         """Find code by what it does or by name: `repository path:start-end symbol #id`, first lines."""
         filters = {
@@ -68,6 +72,7 @@ def build_server(settings: Settings) -> MCPServer[None]:
             "path": path,
             "path_glob": path_glob,
             "symbol": symbol,
+            "since": since,
         }
         return newest.answer(lambda index: search_answer(index, query, k, mode.value, filters))
 

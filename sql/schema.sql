@@ -89,6 +89,7 @@ create table current_chunks (
     symbol varchar not null,
     symbol_key bigint,
     file_words varchar[] not null,
+    last_commit_at timestamptz,
     start_line integer not null,
     end_line integer not null
 );
@@ -200,8 +201,8 @@ comment on column files.language is 'Language by name or content.';
 comment on column files.kind is 'What the file is for: source, test, docs, config, example, other, generated or vendored.';
 comment on column files.encoding is 'Encoding it was read in.';
 comment on column files.has_syntax_error is 'Whether the parser met an error.';
-comment on column files.last_commit_at is 'When a commit last touched the file, UTC.';
-comment on column files.last_author is 'Who made that commit.';
+comment on column files.last_commit_at is 'When a commit last touched the file, UTC; of an uncommitted file, when it was written.';
+comment on column files.last_author is 'Who made that commit; null for an uncommitted file.';
 comment on table skipped_files is 'One row per path of a retained snapshot that a rule left out.';
 comment on column skipped_files.snapshot_id is 'Snapshot of the path.';
 comment on column skipped_files.path is 'POSIX path relative to the root.';
@@ -247,6 +248,7 @@ comment on column current_chunks.kind is 'Kind of the file.';
 comment on column current_chunks.symbol is 'Symbol of the chunk.';
 comment on column current_chunks.symbol_key is 'word_key of the defined name in lower case, null if the chunk defines nothing.';
 comment on column current_chunks.file_words is 'Words of the file''s name, as BM25 sees them.';
+comment on column current_chunks.last_commit_at is 'When the file was last changed, as in files.';
 comment on column current_chunks.start_line is 'First line, from 1.';
 comment on column current_chunks.end_line is 'Last line, inclusive.';
 comment on table chunk_words is 'The words that BM25 indexes, by chunk.';

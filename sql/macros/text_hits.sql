@@ -1,5 +1,5 @@
 -- Which searchable chunks does BM25 put first for these words? Best first, ties by chunk_id.
-create macro main.text_hits(words, depth, repository, ref, language, kind, path, path_glob, symbol) as table
+create macro main.text_hits(words, depth, repository, ref, language, kind, path, path_glob, symbol, since) as table
 with
 wanted as materialized (
     select distinct main.word_key(spelled.word) as word_key
@@ -22,7 +22,7 @@ hits as (
         f.entry,
         s.impact,
     from sums as s
-    inner join main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol) as f
+    inner join main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol, since) as f
         on f.ordinal = s.ordinal
     order by s.impact desc, f.chunk_id
     limit depth

@@ -1,6 +1,6 @@
 -- Which searchable chunks are nearest to a vector? Exact cosine over unit vectors, nearest first, ties by chunk_id.
 create macro main.vector_hits(
-    query_embedding, depth, repository, ref, language, kind, path, path_glob, symbol
+    query_embedding, depth, repository, ref, language, kind, path, path_glob, symbol, since
 ) as table
 with
 query_vector as materialized (
@@ -15,7 +15,7 @@ hits as (
         s.chunk_id,
         s.entry,
         round((array_inner_product(e.embedding, q.embedding) / q.length)::double, 6) as score,
-    from main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol) as s
+    from main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol, since) as s
     inner join main.embeddings as e on e.rowid = s.embedding_row
     cross join query_vector as q
     where q.length > 0
