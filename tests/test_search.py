@@ -40,10 +40,10 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
             File("axb/one.py", [Piece("alpha shared axb", vector=(0, 0, 1))]),
             File("100%/one.py", [Piece("alpha shared in_percent", vector=(0, 0, 1))]),
             File("100x/one.py", [Piece("alpha shared in_x", vector=(0, 0, 1))]),
-            File("lib/v9/frob.py", [Piece("frobnicate frobnicate widgets widgets")]),
-            File("lib/v10/frob.py", [Piece("frobnicate widgets and other things too")]),
-            File("other/v2/gyrate.py", [Piece("gyrate gyrate")]),
-            File("third/v3/gyrate.py", [Piece("gyrate many things here")]),
+            File("lib/v9/one.py", [Piece("frobnicate frobnicate widgets widgets")]),
+            File("lib/v10/one.py", [Piece("frobnicate widgets and other things too")]),
+            File("other/v2/one.py", [Piece("gyrate gyrate")]),
+            File("third/v3/one.py", [Piece("gyrate many things here")]),
             File("src/greet.py", [Piece("print('世界你好')", "greet_zh", vector=(0, 0, 1))]),
             File(
                 "src/errors.py",
@@ -108,9 +108,11 @@ def test_tests_stand_below_source_unless_asked_for(index: Index) -> None:
 
 
 def test_an_older_version_of_a_folder_stands_below_its_newer_neighbour_unless_named(index: Index) -> None:
-    assert found(index, "frobnicate widgets", "hybrid") == ["lib/v10/frob.py", "lib/v9/frob.py"]
-    assert found(index, "frobnicate widgets in V9", "hybrid")[0] == "lib/v9/frob.py"
-    assert found(index, "gyrate", "hybrid")[0] == "other/v2/gyrate.py"
+    versions = {"mode": "hybrid", "path": "lib/"}
+    assert found(index, "frobnicate widgets", **versions) == ["lib/v10/one.py", "lib/v9/one.py"]
+    assert found(index, "frobnicate widgets in V9", **versions) == ["lib/v9/one.py", "lib/v10/one.py"]
+    # Versions of different things are no neighbours.
+    assert found(index, "gyrate", "hybrid", path_glob="*/v?/one.py")[0] == "other/v2/one.py"
 
 
 def test_filters_take_underscore_and_percent_as_they_are(index: Index) -> None:
