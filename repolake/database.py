@@ -79,6 +79,9 @@ PUBLIC_MACROS = (
     "similar_chunks",
     "grep",
     "recent_chunks",
+    "definitions",
+    "references_to",
+    "callers",
     "snapshot_diff",
 )
 

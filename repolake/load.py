@@ -103,6 +103,14 @@ def _fill(builder: database.Builder, manifest: Manifest, lake: Lake, progress: P
     builder.run("load/create_version_chunks", chunk_shards=chunk_shards)
     builder.run("load/insert_chunks", chunk_shards=chunk_shards)
     builder.run("load/insert_snapshot_chunks")
+    for name in ("create_reference_files", "create_module_names"):
+        builder.run(f"load/{name}")
+    builder.run("load/insert_symbols", chunk_shards=chunk_shards)
+    builder.run("load/insert_imports", chunk_shards=chunk_shards)
+    for name in ("create_bindings", "create_reference_targets"):
+        builder.run(f"load/{name}")
+    builder.run("load/create_uses", chunk_shards=chunk_shards)
+    builder.run("load/insert_symbol_references")
     builder.run("load/compress_lightly")
     if embedding_shards:
         builder.run("load/create_embedded_hashes", embedding_shards=embedding_shards)

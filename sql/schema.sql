@@ -94,6 +94,42 @@ create table current_chunks (
     end_line integer not null
 );
 
+create table symbols (
+    snapshot_id varchar not null,
+    path varchar not null,
+    name varchar not null,
+    symbol varchar not null,
+    symbol_kind varchar not null,
+    start_line integer not null,
+    end_line integer not null,
+    chunk_id bigint not null
+);
+
+create table imports (
+    snapshot_id varchar not null,
+    path varchar not null,
+    line integer not null,
+    module varchar not null,
+    name varchar,
+    local_name varchar,
+    target_path varchar
+);
+
+create table symbol_references (
+    snapshot_id varchar not null,
+    path varchar not null,
+    line integer not null,
+    chunk_id bigint not null,
+    symbol varchar not null,
+    kind varchar not null,
+    name varchar not null,
+    qualifier varchar,
+    tier varchar not null,
+    target_path varchar,
+    target_symbol varchar,
+    target_chunk_id bigint
+);
+
 create table chunk_words (
     chunk_id bigint not null,
     words varchar not null
@@ -251,6 +287,36 @@ comment on column current_chunks.file_words is 'Words of the file''s name, as BM
 comment on column current_chunks.last_commit_at is 'When the file was last changed, as in files.';
 comment on column current_chunks.start_line is 'First line, from 1.';
 comment on column current_chunks.end_line is 'Last line, inclusive.';
+comment on table symbols is 'One row per definition in a Python, JavaScript, TypeScript, Go or Java file of a current snapshot.';
+comment on column symbols.snapshot_id is 'Snapshot.';
+comment on column symbols.path is 'POSIX path relative to the root.';
+comment on column symbols.name is 'Last name of the symbol.';
+comment on column symbols.symbol is 'Dotted path.';
+comment on column symbols.symbol_kind is 'What it is, such as function, method or class.';
+comment on column symbols.start_line is 'First line, from 1, decorators not included.';
+comment on column symbols.end_line is 'Last line, inclusive.';
+comment on column symbols.chunk_id is 'Chunk in which the definition begins.';
+comment on table imports is 'One row per imported name of a file of a current snapshot; languages as in symbols.';
+comment on column imports.snapshot_id is 'Snapshot.';
+comment on column imports.path is 'File that imports.';
+comment on column imports.line is 'Line, from 1.';
+comment on column imports.module is 'Module or package, as written.';
+comment on column imports.name is 'Imported name, * for all; null for the module itself.';
+comment on column imports.local_name is 'What the file calls it, null without a name.';
+comment on column imports.target_path is 'File or, ending in /, folder of the repository that is meant; null if outside.';
+comment on table symbol_references is 'One row per use of a name that may mean something of the repository; languages as in symbols.';
+comment on column symbol_references.snapshot_id is 'Snapshot.';
+comment on column symbol_references.path is 'File of the use.';
+comment on column symbol_references.line is 'Line of the use, from 1.';
+comment on column symbol_references.chunk_id is 'Chunk of the use.';
+comment on column symbol_references.symbol is 'Definition around the use, empty outside of definitions.';
+comment on column symbol_references.kind is 'call, inherit, or name for any other use.';
+comment on column symbol_references.name is 'Name that is used.';
+comment on column symbol_references.qualifier is 'What stands before the name; … for an expression.';
+comment on column symbol_references.tier is 'How sure the target is: same file, imported, same package, unique in repository, ambiguous or external.';
+comment on column symbol_references.target_path is 'File that defines the name, if there is one answer.';
+comment on column symbol_references.target_symbol is 'Definition that is meant, if there is one answer.';
+comment on column symbol_references.target_chunk_id is 'Chunk in which that definition begins.';
 comment on table chunk_words is 'The words that BM25 indexes, by chunk.';
 comment on column chunk_words.chunk_id is 'Chunk.';
 comment on column chunk_words.words is 'Words of its different identifiers, separated by blanks.';
