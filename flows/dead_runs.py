@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,15 @@ from repolake.errors import LakeBusyError
 from repolake.lake import Lake
 
 
-def close_dead_runs(deployment: str, data_dir: Path) -> None:
-    """Mark the deployment's unfinished runs as Crashed, unless a run holds the data folder.
+def close_dead_runs(deployments: Sequence[str], data_dir: Path) -> None:
+    """Mark the deployments' unfinished runs as Crashed, unless a run holds the data folder.
 
     Raises LakeWriteError when the data folder cannot be written.
     """
     unfinished = FlowRunFilter.model_validate(
         {"state": {"type": {"any_": [StateType.PENDING, StateType.RUNNING, StateType.CANCELLING]}}}
     )
-    named = DeploymentFilter(name=DeploymentFilterName(any_=[deployment]))
+    named = DeploymentFilter(name=DeploymentFilterName(any_=list(deployments)))
     try:
         with Lake(data_dir).lock(), get_client(sync_client=True) as client:
             for run in client.read_flow_runs(flow_run_filter=unfinished, deployment_filter=named):

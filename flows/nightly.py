@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from prefect import flow, get_run_logger
+from prefect import serve as serve_deployments
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.schedules import Cron
@@ -18,12 +19,14 @@ from prefect.utilities.timeout import timeout
 from flows.alerts import ensure_alerts
 from flows.dead_runs import close_dead_runs
 from flows.index import TASK_RUNNER, run_pipeline
+from flows.rebuild import rebuild
 from flows.stages import LoggedProgress, PrefectExecutor
 from repolake.errors import RepolakeError
 from repolake.garbage import collect_garbage
 from repolake.settings import load_settings
 
 DEPLOYMENT = "nightly"
+REBUILD_DEPLOYMENT = "rebuild"
 WAIT_SECONDS = 3600.0  # for a run by hand to end
 
 
@@ -66,20 +69,25 @@ def _collect_garbage(state: State[Any]) -> State[Any]:
 
 
 def serve() -> None:
-    """Register the deployment `nightly/nightly` and run it as the settings say, until stopped.
+    """Register `nightly/nightly` on its schedule and `rebuild/rebuild`, and run them one at a time.
 
     Runs that died with an earlier worker are marked Crashed first. With a URL for alerts, the automations
     that call it are brought up to date.
     """
     settings = load_settings()
-    close_dead_runs(DEPLOYMENT, settings.data_dir)
+    close_dead_runs((DEPLOYMENT, REBUILD_DEPLOYMENT), settings.data_dir)
     if settings.alert_url_file is not None:
         ensure_alerts(settings.alert_url_file.read_text(encoding="utf-8").strip(), settings.alert_hours)
-    nightly.serve(
-        name=DEPLOYMENT,
-        description="Indexes every repository of the list.",
-        parameters={"config": str(settings.repositories_file.resolve())},
-        schedule=Cron(settings.nightly_cron, timezone=settings.nightly_timezone),
+    serve_deployments(
+        nightly.to_deployment(  # type: ignore[arg-type]  # a coroutine only inside an event loop
+            name=DEPLOYMENT,
+            description="Indexes every repository of the list, then collects garbage.",
+            parameters={"config": str(settings.repositories_file.resolve())},
+            schedule=Cron(settings.nightly_cron, timezone=settings.nightly_timezone),
+        ),
+        rebuild.to_deployment(  # type: ignore[arg-type]
+            name=REBUILD_DEPLOYMENT, description="Builds and publishes the index from the lake alone."
+        ),
         limit=1,
         pause_on_shutdown=False,  # a restarted worker goes on; a night without one is late
     )

@@ -14,7 +14,7 @@ from prefect.utilities.annotations import quote
 
 from repolake.errors import RepolakeError
 from repolake.executor import Call, LocalCall
-from repolake.git_command import end_all
+from repolake.git_command import begin_again, end_all
 from repolake.groups import ScanRequest, scan_group
 from repolake.records import RepositorySpec, ScanReport, Snapshot, Stage
 
@@ -40,6 +40,7 @@ class PrefectExecutor:
         self._first_retry_seconds = first_retry_seconds
 
     def __enter__(self) -> Self:
+        begin_again()
         return self
 
     def __exit__(

@@ -7,6 +7,7 @@ file that takes too long ends it by an alarm that native code cannot ignore.
 
 from __future__ import annotations
 
+import resource
 import signal
 import sys
 from bisect import bisect_right
@@ -32,6 +33,7 @@ class WorkerConfig:
     budget: int
     chunker: Chunker
     timeout_seconds: float
+    memory_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +122,22 @@ def _listed(found: FileChunks) -> list[tuple[list[tuple[object, ...]], ...]]:
     return listed
 
 
+def _limit_memory(most_bytes: int) -> None:
+    """Let allocations beyond a limit fail: the kernel would end the largest process, not this one.
+
+    Python ends with MemoryError then, the tokenizer with SIGABRT and tree-sitter with SIGSEGV: each costs the
+    file at hand. Linux counts all private memory (RLIMIT_DATA); elsewhere the limit has no effect.
+    """
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    if hard == resource.RLIM_INFINITY or most_bytes < hard:
+        resource.setrlimit(resource.RLIMIT_DATA, (most_bytes, hard))
+
+
 def serve(connection: Connection) -> None:
     """Say READY, then answer lists of jobs until the other side closes the connection."""
     try:
         config: WorkerConfig = connection.recv()
+        _limit_memory(config.memory_bytes)
         counter = TokenCounter.load(Path(config.tokenizer_file))
         connection.send(READY)
         while True:

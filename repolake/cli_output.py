@@ -167,6 +167,7 @@ def print_status(status: Status, console: Console) -> None:
         f"published    {f'{status.database} ({size})' if status.database else 'nothing yet'}",
         f"model        {status.model} ({status.model_id}, {status.dimension} dimensions)",
         f"chunker      {status.chunker}",
+        f"lake         {status.lake_bytes / 1e6:,.1f} MB",
     ]
     console.print(Text(printable("\n".join(lines))), soft_wrap=True)
     table = Table("repository", "ref", "commit", "indexed", box=None, pad_edge=False, header_style="bold")

@@ -210,7 +210,7 @@ def published_path(data_dir: Path) -> Path | None:
     return path if path.is_file() else None
 
 
-def open_published(data_dir: Path) -> tuple[Connection, Path]:
+def open_published(data_dir: Path, *, spill_dir: Path | None = None) -> tuple[Connection, Path]:
     """Open the published database read-only; return the connection and the resolved file.
 
     Raises IndexMissingError before the first publish, LakeFormatError for a database of another
@@ -219,16 +219,17 @@ def open_published(data_dir: Path) -> tuple[Connection, Path]:
     path = published_path(data_dir)
     if path is None:
         raise IndexMissingError(str(data_dir))
-    return open_read_only(path), path
+    return open_read_only(path, spill_dir=spill_dir), path
 
 
-def open_read_only(path: Path) -> Connection:
-    """Open one database file read-only.
+def open_read_only(path: Path, *, spill_dir: Path | None = None) -> Connection:
+    """Open one database file read-only; with a folder to spill to, it shares no process with other readers.
 
     Raises LakeFormatError for a database of another repolake, DatabaseError when it cannot be opened.
     """
     try:
-        connection = duckdb.connect(str(path), read_only=True, config=READ_ONLY_CONFIG)
+        config = READ_ONLY_CONFIG | ({"temp_directory": str(spill_dir)} if spill_dir else {})
+        connection = duckdb.connect(str(path), read_only=True, config=config)
     except duckdb.Error as error:
         raise DatabaseError(str(path), str(error)) from error
     try:
@@ -353,11 +354,12 @@ def query_lake(scratch_dir: Path, *, threads: int) -> Iterator[LakeSession]:
 def query_published(data_dir: Path, scratch_dir: Path, *, memory_limit: str) -> Iterator[LakeSession]:
     """Open a session over the published database that spills to `scratch_dir` beyond `memory_limit`.
 
-    Raises IndexMissingError before the first publish, LakeFormatError, DatabaseError.
+    Raises IndexMissingError before the first publish, LakeFormatError, DatabaseError; also when this process
+    has the file open already: DuckDB shares its settings, and others' sessions must not spill.
     """
-    config = {"memory_limit": memory_limit, "temp_directory": str(scratch_dir)}
-    connection, path = open_published(data_dir, config)
+    connection, path = open_published(data_dir, spill_dir=scratch_dir)
     try:
+        limit(connection, memory_limit, 0)
         yield LakeSession(connection, str(path))
     finally:
         connection.close()

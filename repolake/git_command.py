@@ -15,8 +15,10 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import threading
 import weakref
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import IO
 
 from repolake.errors import GitError, GitTimeoutError
@@ -40,6 +42,7 @@ _SAYS_NOTHING = (
     "Please make sure you have the correct access rights",
     "and the repository exists",
 )
+_is_ending = threading.Event()
 _running: weakref.WeakSet[subprocess.Popen[bytes]] = weakref.WeakSet()
 _KEPT = ("GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "GIT_EXEC_PATH")
 
@@ -116,8 +119,10 @@ def start_git(
 ) -> subprocess.Popen[bytes]:
     """Start git in a process group of its own.
 
-    Raises GitError when git is not installed.
+    Raises GitError when git is not installed, or after `end_all`.
     """
+    if _is_ending.is_set():
+        raise GitError(location, "this process is about to end")
     try:
         process = subprocess.Popen(
             ["git", *arguments],
@@ -134,10 +139,17 @@ def start_git(
 
 
 def end_all() -> None:
-    """End every git process of this process, with its children: on the way out, when threads wait for it."""
+    """End every git process of this process, with its children, and start no more: threads wait for them."""
+    _is_ending.set()
     for process in list(_running):
         if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def begin_again() -> None:
+    """Let git processes start again after `end_all`."""
+    _is_ending.clear()
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from repolake import database
-from repolake.errors import PublishError
+from repolake.errors import PublishError, RepolakeError
 from repolake.lake import Lake
 from repolake.manifest import Manifest
 from repolake.progress import Progress
@@ -40,8 +40,12 @@ def load(manifest: Manifest, *, lake: Lake, settings: Settings, progress: Progre
         _fill(builder, manifest, lake, progress)
         chunk_count = builder.value("queries/current_chunk_count")
         embedding_count = builder.value("queries/embedding_count")
-    _check(draft, settings)
-    path = database.publish(draft)
+    try:
+        _check(draft, settings)
+        path = database.publish(draft)
+    except RepolakeError:
+        database.discard(draft)
+        raise
     return LoadReport(
         database=path.name,
         chunk_count=chunk_count,
@@ -54,7 +58,6 @@ def load(manifest: Manifest, *, lake: Lake, settings: Settings, progress: Progre
 def _check(draft: Path, settings: Settings) -> None:
     found = database.check(draft, memory_limit=settings.load_memory, threads=settings.threads)
     for name, rows in found.items():
-        database.discard(draft)
         raise PublishError(name, f"for example {rows[0]}")
 
 

@@ -153,9 +153,7 @@ class _Run:
             raise UsageError("nothing to index", "name a PATH or URL")
         with self._timed(Stage.SCAN):
             self._scan(wanted, has_all_refs=not specs)
-            failed = self.outcome.failed
-            if not self.outcome.scans and not any(self._known(failure.spec) for failure in failed):
-                raise failed[0].error
+            self._raise_if_all_failed()
             if is_whole_list:
                 self._forget_unlisted()
             if self._is_chunking_new or self.damaged:
@@ -165,6 +163,8 @@ class _Run:
             self._write_first_manifest()
         with self._timed(Stage.CHUNK):
             self._chunk(missing)
+            self._raise_if_all_failed()
+            self._raise_if_gaps()
         content = self._content()
         with self._timed(Stage.EMBED):
             self._embed(content)
@@ -209,17 +209,29 @@ class _Run:
         """Scan what was not asked for, too: a database holds chunks of one chunking, and no gaps."""
         done = {(report.snapshot.repository, report.snapshot.ref) for _, report in self.outcome.scans}
         done.update(self.outcome.gone_refs)
-        others = []
+        whole, parts = [], []
         for repository in self.before.repositories:
             name = repository.repository
-            if name in self.forgotten:
+            spec, known = self.before.spec(name), self.before.current_refs(name)
+            refs = tuple(r for r in known if (name, r) not in done and (name, r) not in self.forgotten_refs)
+            if name in self.forgotten or not refs:
                 continue
-            refs = tuple(ref for ref in self.before.current_refs(name) if (name, ref) not in done)
-            refs = tuple(ref for ref in refs if (name, ref) not in self.forgotten_refs)
-            spec = self.before.spec(name)
-            if refs:
-                others.append(spec if spec.worktree else replace(spec, refs=refs))
-        self._scan(others)
+            if refs == known:
+                whole.append(spec)  # as it was asked for, so that a branch that HEAD named is not pinned
+            else:
+                parts.append(replace(spec, refs=refs))
+        self._scan(whole, has_all_refs=True)
+        self._scan(parts)
+        self._raise_if_gaps()
+
+    def _raise_if_all_failed(self) -> None:
+        """Raise the first failure if there is nothing to publish."""
+        failed = self.outcome.failed
+        if not self.outcome.scans and not any(self._known(failure.spec) for failure in failed):
+            raise failed[0].error
+
+    def _raise_if_gaps(self) -> None:
+        """Raise UsageError if a repository cannot stay as it was, for want of chunks of the new chunking."""
         for failure in self.outcome.failed if self._is_chunking_new else ():
             if self._known(failure.spec) is not None:
                 raise UsageError(

@@ -149,7 +149,7 @@ class ScanReport:
 
 @dataclass(frozen=True, slots=True)
 class ChunkReport:
-    """What chunking a group of snapshots gave; counts are of this run only."""
+    """What chunking a snapshot gave. Counts are of this run only; a blob that several need counts once."""
 
     blobs_chunked: int
     chunks_new: int

@@ -80,8 +80,9 @@ class Index:
         first place of an arm gives.
 
         Raises QueryError for a blank query or a filter without a meaning, UnknownNameError for a
-        repository or ref that the index does not hold, ModelError when vectors were asked for and the
-        model cannot be used, QueryTimeoutError and DatabaseError when the database could not answer.
+        repository or ref that the index does not hold, ModelError when vectors were asked for, or no word
+        found anything, and the model cannot be used, QueryTimeoutError and DatabaseError when the database
+        could not answer.
         """
         text = _checked_query(query)
         mode = _checked_mode(mode)
@@ -91,6 +92,7 @@ class Index:
         elif recency:
             raise QueryError(f"recency has no part in mode {mode.value}", "use the mode hybrid")
         notes: list[str] = []
+        failed: ModelError | None = None
         if mode is not SearchMode.VECTOR:
             parameters["query"] = text
         if mode is not SearchMode.TEXT:
@@ -99,10 +101,13 @@ class Index:
             except ModelError as error:
                 if mode is SearchMode.VECTOR:
                     raise
+                failed = error
                 notes.append(f"words only: {error}")
                 parameters["query_embedding"] = None
         rows = self._session.rows(f"queries/search_{mode.value}", parameters)
         hits = [SearchHit(*row) for row in rows]
+        if failed is not None and not hits:
+            raise failed  # neither arm answered: that is no empty result
         if mode is SearchMode.HYBRID and hits:
             if not any(hit.text_rank for hit in hits):
                 notes.append("no word of the query stands in the index: ordered by meaning alone")
@@ -121,7 +126,7 @@ class Index:
 
         Raises QueryError for SQL that DuckDB does not accept, QueryTimeoutError, DatabaseError.
         """
-        return self._session.sql(text, parameters, max_rows)
+        return self._session.sql(text, parameters, max_rows=max_rows)
 
     def rows(self, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
         """Return all rows of one query of `sql/`, such as `queries/known_names`.
@@ -217,17 +222,19 @@ class _IndexedModel:
 
         Raises ModelError when it cannot be used, ModelMismatchError when it is another one now.
         """
-        if self._embedder is None:
-            self._embedder = load_embedder(self._identity(), self._settings)
-        return self._embedder
+        with self._lock:
+            if self._embedder is None:
+                self._embedder = load_embedder(self._identity(), self._settings)
+            return self._embedder
 
     def embed(self, text: str) -> Sequence[float]:
         """Return the query's vector: `(dimension,)` float32, unit length.
 
         Raises ModelError when the model cannot be used, ModelMismatchError when it is another one now.
         """
+        embedder = self.load()
         with self._lock:
-            vector: list[float] = self.load().embed_query(text).tolist()
+            vector: list[float] = embedder.embed_query(text).tolist()
         return vector
 
     def _identity(self) -> ModelIdentity:

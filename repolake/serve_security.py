@@ -64,10 +64,10 @@ def make_access(settings: Settings, host: str) -> Access:
     token = _token(settings)
     if token is not None:
         return Access(hashlib.sha256(token.encode()).digest(), None)
-    if is_loopback(host):
-        return Access(None, LOOPBACK_NAMES | {host.lower()})
     if settings.serve_without_token:
         return Access(None, None)
+    if is_loopback(host):
+        return Access(None, LOOPBACK_NAMES | {host.lower()})
     raise SettingsError(
         f"other machines could read the whole index at {host} without a token",
         "set REPOLAKE_SERVE_TOKEN_FILE, or REPOLAKE_SERVE_WITHOUT_TOKEN=true if something else guards it",
@@ -140,7 +140,9 @@ class Gate:
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         if not self._access.allows_host(headers.get("host")):
-            return refuse(400, "this server answers to localhost alone; use that name, or give it a token")
+            return refuse(
+                400, "this server answers to the name localhost alone; use it, or give the server a token"
+            )
         path = scope["path"]
         is_open = path in OPEN_PATHS or path.startswith(OPEN_FOLDER)
         if not is_open and not self._access.allows_token(headers.get("authorization")):

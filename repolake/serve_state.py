@@ -50,9 +50,7 @@ class ServerState:
                 known, read_at, status = self._status
                 if known == state and time.monotonic() - read_at < STATUS_SECONDS:
                     return status
-            status = read_status(
-                self.settings.data_dir, chunk_counts=self._snapshot_chunk_counts(), run_count=SHOWN_RUNS
-            )
+            status = read_status(self.settings.data_dir, run_count=SHOWN_RUNS)
             self._status = (state, time.monotonic(), status)
             return status
 
@@ -70,13 +68,6 @@ class ServerState:
             failure_count=self.index.failure_count,
             waiting_count=self.turns.waiting_count + self.sql_turns.waiting_count,
         )
-
-    def _snapshot_chunk_counts(self) -> dict[str, int]:
-        try:
-            with self.index.lease() as index:
-                return {row[0]: row[1] for row in index.rows("queries/chunk_counts")}
-        except IndexMissingError:
-            return {}
 
     def _lake_state(self) -> tuple[Path | None, tuple[tuple[str, int], ...]]:
         """Return what changes when a run begins, ends or publishes."""

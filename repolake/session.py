@@ -86,7 +86,11 @@ class Session:
             return connection.execute(sql_files.read(name), parameters).fetchall()
 
     def sql(
-        self, text: str, parameters: dict[str, Any] | Sequence[Any] | None, max_rows: int | None = None
+        self,
+        text: str,
+        parameters: dict[str, Any] | Sequence[Any] | None,
+        *,
+        max_rows: int | None = None,
     ) -> pa.Table:
         """Run a foreign statement on its own connection, so that what it creates is gone afterwards.
 

@@ -8,15 +8,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from repolake import database
+from repolake.damage import find_lost_shards, shard_folders
 from repolake.errors import DatabaseError, IndexMissingError, LakeFormatError
 from repolake.lake import Lake
 from repolake.manifest import Manifest, read_manifest
 from repolake.settings import Settings
 from repolake.shards import (
-    CHUNK_SCHEMA,
     EVALUATION_SCHEMA,
     SNAPSHOT_SCHEMA,
-    embedding_schema,
     is_readable_shard,
     is_sound_shard,
 )
@@ -51,6 +50,9 @@ def check(settings: Settings) -> Soundness:
     problems = list(_database_problems(path, settings))
     manifest = _latest_manifest(lake, problems)
     shards = _shards(lake, manifest) if manifest is not None else {}
+    if manifest is not None:
+        lost = (lake.root / name for name in find_lost_shards(lake, manifest))
+        problems += (_missing(path) for path in lost if path not in shards)
     problems += (problem for shard, schema in shards.items() if (problem := _shard_problem(shard, schema)))
     return Soundness(path.name, len(shards), tuple(problems))
 
@@ -75,22 +77,20 @@ def _latest_manifest(lake: Lake, problems: list[Problem]) -> Manifest | None:
 
 def _shards(lake: Lake, manifest: Manifest) -> dict[Path, pa.Schema]:
     """Return every shard that the manifest's content needs, with the schema that it must have."""
-    model = manifest.model
-    vectors = embedding_schema(int(model["dimension"]), str(model["fingerprint"]))
-    folders = {
-        lake.chunks_dir(manifest.chunking_fingerprint): CHUNK_SCHEMA,
-        lake.embeddings_dir(str(model["model_id"])): vectors,
-        lake.evaluations_dir: EVALUATION_SCHEMA,
-    }
+    folders = [*shard_folders(lake, manifest), (lake.evaluations_dir, EVALUATION_SCHEMA)]
     snapshots = {lake.snapshot_path(row.snapshot_id): SNAPSHOT_SCHEMA for row in manifest.snapshots}
     return snapshots | {
-        path: schema for folder, schema in folders.items() for path in sorted(folder.glob("[!_.]*.parquet"))
+        path: schema for folder, schema in folders for path in sorted(folder.glob("[!_.]*.parquet"))
     }
+
+
+def _missing(path: Path) -> Problem:
+    return Problem(str(path), "is missing; `repolake index` makes it anew")
 
 
 def _shard_problem(path: Path, schema: pa.Schema) -> Problem | None:
     if not path.is_file():
-        return Problem(str(path), "is missing; `repolake index` makes it anew")
+        return _missing(path)
     if not is_sound_shard(path, schema) or not is_readable_shard(path):
         return Problem(str(path), "is no sound shard; `repolake index` sets it aside and makes its rows anew")
     return None

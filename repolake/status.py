@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -46,8 +46,8 @@ class RepositoryStatus:
 class RunStatus:
     """One run; a run that died before its end stays `running` although nothing runs.
 
-    `database_bytes` is 0 for a run that published nothing new; `embeddings_per_second` null without any.
-    `stage_seconds` sums over its repositories, which may have run side by side.
+    `stage_seconds` sums over its repositories, which may have run side by side. `database_bytes` is 0 for
+    a run that published nothing new; `embeddings_per_second` null without any.
     """
 
     run_id: str
@@ -55,8 +55,8 @@ class RunStatus:
     finished_at: datetime | None
     state: str
     seconds: float | None
-    bytes_chunked: int
     stage_seconds: dict[str, float]
+    bytes_chunked: int
     chunks_new: int
     embeddings_new: int
     embeddings_per_second: float | None
@@ -98,12 +98,9 @@ def read_status(
     data_dir: Path,
     now: datetime | None = None,
     *,
-    chunk_counts: Mapping[str, int] | None = None,
     run_count: int = SHOWN_RUNS,
 ) -> Status:
     """Read the state of a data folder, with its last `run_count` runs.
-
-    `chunk_counts` by snapshot id spare opening the published database, for a process that has it open.
 
     Raises IndexMissingError when nothing was ever indexed there, LakeFormatError for a newer lake,
     LakeReadError for one that is damaged.
@@ -113,27 +110,20 @@ def read_status(
     if not manifests:
         raise IndexMissingError(str(data_dir))
     try:
-        return _status(lake, manifests, now or datetime.now(UTC), chunk_counts, run_count)
+        return _status(lake, manifests, now or datetime.now(UTC), run_count)
     except LakeReadError:  # a run and gc may have come in between: then the newest manifest is another
         again = lake.manifests()
         if again[-1:] == manifests[-1:]:
             raise
-        return _status(lake, again, now or datetime.now(UTC), chunk_counts, run_count)
+        return _status(lake, again, now or datetime.now(UTC), run_count)
 
 
-def _status(
-    lake: Lake,
-    manifests: Sequence[Manifest],
-    now: datetime,
-    chunk_counts: Mapping[str, int] | None,
-    run_count: int,
-) -> Status:
+def _status(lake: Lake, manifests: Sequence[Manifest], now: datetime, run_count: int) -> Status:
     data_dir = lake.data_dir
     latest = manifests[-1]
     published = database.published_path(data_dir)
     decisions = {s.snapshot_id: lake.decisions(s.snapshot_id) for s in latest.snapshots if s.is_current}
-    if chunk_counts is None:
-        chunk_counts = database.chunk_counts(published) if published is not None else {}
+    chunk_counts = database.chunk_counts(published) if published is not None else {}
     repositories = []
     for repository in latest.repositories:
         refs = tuple(
@@ -205,11 +195,11 @@ def _run_status(manifest: Manifest) -> RunStatus:
         finished_at=end,
         state=manifest.state,
         seconds=round((end - manifest.started_at).total_seconds(), 1) if end is not None else None,
-        bytes_chunked=int(_total([manifest], Stage.CHUNK, "bytes_chunked")),
         stage_seconds={
             stage.value: round(sum(entry.seconds for entry in manifest.stages if entry.stage is stage), 3)
             for stage in Stage
         },
+        bytes_chunked=int(_total([manifest], Stage.CHUNK, "bytes_chunked")),
         chunks_new=int(_total([manifest], Stage.CHUNK, "chunks_new")),
         embeddings_new=embeddings_new,
         embeddings_per_second=round(embeddings_new / seconds, 1) if embeddings_new and seconds else None,

@@ -62,13 +62,12 @@ def needed_texts(lake: Lake, snapshots: Sequence[Path], chunk_shards: Sequence[P
     if not snapshots or not chunk_shards:
         return pa.array([], pa.string())
     with database.query_lake(lake.data_dir / "scratch", threads=usable_core_count()) as session:
-        session.rows("queries/create_embedded_hashes")
         session.rows(
-            "queries/create_wanted_texts",
+            "queries/create_needed_texts",
             snapshot_shards=[str(path) for path in snapshots],
             chunk_shards=[str(path) for path in chunk_shards],
         )
-        batches = list(session.stream("queries/wanted_hashes", 100_000))
+        batches = list(session.stream("queries/needed_hashes", 100_000))
     arrays = [batch["text_hash"] for batch in batches]
     return pa.chunked_array(arrays, pa.string()).combine_chunks()
 
@@ -98,8 +97,7 @@ def temporary_files(lake: Lake) -> Iterator[Path]:
         yield from (lake.root / kind).glob("*/_*")
     yield from lake.data_dir.glob(f"_*-{database.PUBLISHED_NAME}")
     yield from lake.data_dir.glob("scratch")
-    yield from lake.data_dir.glob("index-*.duckdb.tmp")
-    yield from lake.data_dir.glob("index-*.duckdb.wal")
+    yield from lake.data_dir.glob(f"{database.DRAFT_PREFIX}index-*.duckdb*")
 
 
 def old_databases(lake: Lake, grace_hours: float) -> Iterator[Path]:

@@ -11,16 +11,24 @@ import hashlib
 import json
 import re
 from bisect import bisect_left, bisect_right
-from itertools import accumulate, chain, pairwise
+from collections import Counter
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 from tokenizers import Encoding, Tokenizer
 
 WORD = re.compile(r"[A-Za-z0-9]+|[^\sA-Za-z0-9]")
 SPACES = frozenset(b" \t\r\n")  # form feeds are control characters to BERT, and vanish
+LINE_FEED = re.compile(rb"\n")
 GAP = re.compile(r"[ \t\r]")
+_ALPHANUMERIC = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+_USUAL = bytes([*b"\t\n\r", *range(0x20, 0x7F)])
+_SIGNS = bytes(byte for byte in range(0x21, 0x7F) if byte not in _ALPHANUMERIC)
+_NOT_SIGNS = bytes(byte for byte in range(0x100) if byte not in _SIGNS and byte != 0x0A)
+_SIGNS_TO_SPACES = bytes.maketrans(_SIGNS, b" " * len(_SIGNS))
 REMEMBERED_WORD_LENGTH = 40  # longer words are hashes and data, which do not come back
 REMEMBERED_WORDS = 1_000_000
+NO_LINE = -1
 LONGEST_MARGIN = 200
 LONGEST_WORD_BYTES = 1_000  # a longer word may be cut, into parts of about this size
 
@@ -36,8 +44,9 @@ class TokenCounter:
         self._tokenizer = tokenizer
         self._counts: dict[str, int] = {}
         self._passing: list[str] = []  # words of the latest text that are too long to remember
-        added = "|".join(re.escape(token.content) for token in tokenizer.get_added_tokens_decoder().values())
-        self._unusual = re.compile(r"[^\x20-\x7e\t\r\n]" + (f"|{added}" if added else ""))
+        self._added = [token.content for token in tokenizer.get_added_tokens_decoder().values()]
+        added = "".join(f"|{re.escape(token)}" for token in self._added)
+        self._unusual = re.compile(r"[^\x20-\x7e\t\r\n]" + added)
 
     @classmethod
     def load(cls, tokenizer_file: Path) -> TokenCounter:
@@ -67,20 +76,32 @@ class TokenCounter:
         """Return the number of tokens of each line; the lines hold no line feed."""
         if not self.is_additive:
             return [len(found) for found in self._encode_batch([line + "\n" for line in lines])]
+        text = "\n".join(lines)
         unusual: list[int] = []
-        usual = lines
-        if self._unusual.search("\n".join(lines)):
+        if not self._is_usual(text):
             unusual = [number for number, line in enumerate(lines) if self._unusual.search(line)]
             usual = list(lines)
             for number in unusual:
                 usual[number] = ""
-        words = [WORD.findall(line) for line in usual]
-        counts = self._count_words(set(chain.from_iterable(words)))
-        sums = [sum(map(counts.__getitem__, line)) for line in words]
+            text = "\n".join(usual)
+        # A sign is always one token, whether the vocabulary knows it or not.
+        data = text.encode()
+        spaced = data.translate(_SIGNS_TO_SPACES).decode("ascii").split("\n")
+        words = [line.split() for line in spaced]
+        counts = self._count_words(set().union(*words)).__getitem__
+        signs = map(len, data.translate(None, _NOT_SIGNS).split(b"\n"))
+        sums = [sum(map(counts, line), count) for line, count in zip(words, signs, strict=True)]
         encodings = self._encode_batch([lines[number] for number in unusual])
         for number, encoding in zip(unusual, encodings, strict=True):
             sums[number] = len(encoding)
         return sums
+
+    def _is_usual(self, text: str) -> bool:
+        return (
+            text.isascii()
+            and not text.encode().translate(None, _USUAL)
+            and not any(token in text for token in self._added)
+        )
 
     def words(self, line: str) -> tuple[list[int], list[int]]:
         """Return where words start in one line, in bytes of its UTF-8, and the tokens of each.
@@ -150,7 +171,9 @@ class TokenCounter:
         if len(self._counts) > REMEMBERED_WORDS:
             self._counts.clear()
         missing = [word for word in words if word not in self._counts]
-        self._counts.update(zip(missing, map(len, self._encode_batch(missing)), strict=True))
+        if missing:
+            found = Counter(self._encode(" ".join(missing)).word_ids)
+            self._counts.update((word, found[number]) for number, word in enumerate(missing))
         self._passing = [word for word in missing if len(word) > REMEMBERED_WORD_LENGTH]
         return self._counts
 
@@ -165,21 +188,23 @@ class TextTokens:
     """Token counts of any span of one text; all places are bytes of its UTF-8 form."""
 
     def __init__(self, counter: TokenCounter, text: str, data: bytes) -> None:
-        lines = text.split("\n")
         self.data = data
-        self.line_starts = [0]
-        find = data.find
-        place = find(b"\n")
-        while place >= 0:
-            self.line_starts.append(place + 1)
-            place = find(b"\n", place + 1)
+        # Where each line starts, and how many tokens stand before it; the latter also for the end.
+        self.line_starts = [0, *(found.end() for found in LINE_FEED.finditer(data))]
         self._counter = counter
-        self._sums = [0, *accumulate(counter.count_lines(lines))]
+        self.line_sums = [0, *accumulate(counter.count_lines(text.split("\n")))]
         self._words: dict[int, tuple[list[int], list[int]]] = {}
 
     def line_of(self, place: int) -> int:
         """Return the 0-based line that holds a byte."""
         return bisect_right(self.line_starts, place) - 1
+
+    def line_at(self, place: int) -> int:
+        """Return the 0-based line that starts at a byte, the last one plus 1 for the end; else NO_LINE."""
+        line = bisect_left(self.line_starts, place)
+        if line == len(self.line_starts):
+            return line if place == len(self.data) else NO_LINE
+        return line if self.line_starts[line] == place else NO_LINE
 
     def line_end(self, line: int) -> int:
         """Return the byte after a line's last one, its line feed left out."""
@@ -189,7 +214,7 @@ class TextTokens:
         """Return the number of tokens of a span that starts and ends at words; an upper bound elsewhere."""
         if end <= start:
             return 0
-        starts, sums = self.line_starts, self._sums
+        starts, sums = self.line_starts, self.line_sums
         first = bisect_right(starts, start) - 1
         last = bisect_right(starts, end - 1, first) - 1
         line_end = self.line_end(last)
@@ -232,6 +257,6 @@ class TextTokens:
             and not self.data[line_start:start].strip()
             and not self.data[end:line_end].strip()
         ):
-            return self._sums[line + 1] - self._sums[line]
+            return self.line_sums[line + 1] - self.line_sums[line]
         starts, sums = self.words_in(line)
         return sums[bisect_left(starts, end)] - sums[bisect_left(starts, start)]

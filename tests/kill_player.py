@@ -24,6 +24,7 @@ from repolake.lake import Lake
 from repolake.records import RepositorySpec, Stage
 from repolake.settings import Settings
 
+STAGES = ("scan", "after scan", "chunk", "embed", "after embed", "load", "after load")
 _CONTEXT = multiprocessing.get_context("forkserver")
 
 
@@ -68,7 +69,7 @@ def check(data_dir: Path) -> None:
     """Fail unless the published index, if there is one, opens, passes every check and is not empty."""
     published = database.published_path(data_dir)
     if published is not None:
-        assert database.check(published) == {}
+        assert database.check(published, memory_limit="1GB", threads=1) == {}
         assert sum(database.chunk_counts(published).values()) > 0
     else:
         assert not (data_dir / database.PUBLISHED_NAME).is_symlink(), "the link leads nowhere"
@@ -118,14 +119,19 @@ class KillPlayer:
     def _has_parent(self) -> bool:
         return int(git(self.repository, "rev-list", "--count", "HEAD")) > 1
 
-    def run(self, what: str, kill_after: float | None = None) -> bool:
-        """Run an attempt, killed after so many seconds or not; return whether it was killed."""
+    def run(self, what: str, kill_after: float | None = None, stage: str = "") -> bool:
+        """Run an attempt, killed or not; return whether it was killed.
+
+        `kill_after` are seconds from its start, or from when it reaches the stage.
+        """
         stage_file = self.work / "stage"
         arguments = (what, self.data_dir, str(self.repository), stage_file)
         process = _CONTEXT.Process(target=attempt, args=arguments)
         started = time.monotonic()
         stage_file.write_text(f"{what} begins")
         process.start()
+        while stage and process.is_alive() and not stage_file.read_text().startswith(stage):
+            time.sleep(0.002)
         process.join(kill_after)
         is_killed = process.is_alive()
         if is_killed:
@@ -159,7 +165,11 @@ class KillPlayer:
             if self.dice.random() < 0.5:
                 self.edit()
             what = "gc" if self.dice.random() < 0.3 else "index"
-            self.run(what, self.dice.uniform(0.0, 1.1) * self.seconds[what])
+            if self.dice.random() < 0.5:
+                self.run(what, self.dice.uniform(0.0, 1.1) * self.seconds[what])
+            else:
+                stage = "gc" if what == "gc" else self.dice.choice(STAGES)
+                self.run(what, self.dice.uniform(0.0, 0.4) * self.seconds[what], stage)
         self.run("index")
         self.run("gc")
         self.rounds += 1

@@ -51,8 +51,15 @@ class PrefectServer:
         }
 
     def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        """Call the API and return its answer."""
-        response = httpx.post(f"{self.url}/{path}", json=body, timeout=60)
+        """Call the API and return its answer; like Prefect's own client, again while SQLite is busy (503)."""
+
+        def answer() -> httpx.Response | None:
+            given = httpx.post(f"{self.url}/{path}", json=body, timeout=60)
+            return None if given.status_code == httpx.codes.SERVICE_UNAVAILABLE else given
+
+        response: httpx.Response = wait_for(lambda: [found] if (found := answer()) is not None else [], path)[
+            0
+        ]
         response.raise_for_status()
         return response.json() if response.content else None
 

@@ -56,7 +56,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_help_names_every_command():
     text = repolake("--help").stdout
-    for command in ("index", "remove", "search", "sql", "status"):
+    for command in ("gc", "index", "remove", "search", "sql", "status"):
         assert f"  {command} " in text
 
 
@@ -83,6 +83,26 @@ def test_a_second_index_of_the_same_commit_does_not_import_torch(data: Path):
     )
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+
+
+def test_a_search_with_the_static_model_imports_neither_torch_nor_pyarrow(tmp_path: Path):
+    shop = make_repository(tmp_path / "shop")
+    repolake("index", shop, "--model", "fast", "--data-dir", tmp_path / "data")
+    code = (
+        "import sys\n"
+        "sys.modules['pandas'] = None  # where it is installed, DuckDB imports it, and it imports pyarrow\n"
+        f"sys.argv = ['repolake', 'search', 'invoice', '--data-dir', {str(tmp_path / 'data')!r}]\n"
+        "from repolake.cli import main\n"
+        "try: main()\n"
+        "except SystemExit as end: assert not end.code\n"
+        "heavy = {'torch', 'sentence_transformers', 'pyarrow', 'tree_sitter', 'scipy'}\n"
+        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    result = subprocess.run(
+        [sys.executable, "-c", code], env=environment, check=True, capture_output=True, text=True
+    )
+    assert "send_invoice" in result.stdout
 
 
 def test_index_prints_json_with_the_documented_keys(tmp_path: Path):
@@ -278,6 +298,15 @@ def test_status_fails_for_a_stale_repository(data: Path):
     stale = repolake("status", "--data-dir", data, "--fail-if-stale", 0)
     assert stale.returncode == 1
     assert "shop was last indexed more than 0 hours ago" in stale.stderr
+
+
+def test_gc_says_what_it_removed_and_refuses_a_blob_that_nobody_knows(data: Path):
+    report = json.loads(repolake("gc", "--data-dir", data, "--json").stdout)
+    assert report["removed"] == {}
+    assert report["lake_bytes"] > 0
+    assert_refused(repolake("gc", "--purge-blob", "f" * 40, "--data-dir", data), "holds no blob")
+    text = repolake("gc", "--data-dir", data).stdout
+    assert text.startswith("removed nothing; wrote 0 compacted shards\n")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])

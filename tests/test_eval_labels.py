@@ -205,10 +205,10 @@ def test_the_fetched_small_corpus_holds_every_label_of_the_small_set(tmp_path: P
     assert unresolved(SMALL_ROWS, folder) == []
 
 
-def test_an_archive_loses_its_top_folder_and_cannot_write_outside(tmp_path: Path):
+def test_an_archive_loses_its_top_folder_and_ignore_files_and_cannot_write_outside(tmp_path: Path):
     archive = tmp_path / "thing-1.0.tar.gz"
     with tarfile.open(archive, "w:gz") as members:
-        for name in ("thing-1.0/src/a.py", "thing-1.0/../../outside.py", "top.py"):
+        for name in ("thing-1.0/src/a.py", "thing-1.0/.gitignore", "thing-1.0/../../outside.py", "top.py"):
             member = tarfile.TarInfo(name)
             member.size = 6
             members.addfile(member, BytesIO(b"x = 1\n"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shutil
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -21,6 +22,7 @@ from flows.alerts import ensure_alerts
 from flows.dead_runs import close_dead_runs
 from flows.index import index_repositories
 from flows.nightly import nightly
+from flows.rebuild import rebuild
 from flows.stages import PrefectExecutor
 from repolake import pipeline
 from repolake.database import published_path
@@ -124,6 +126,22 @@ def test_the_nightly_flow_makes_the_lake_equal_to_the_list(nightly_environment: 
     assert published_path(tmp_path / "data") is not None
 
 
+def test_the_rebuild_flow_publishes_the_same_content_from_the_lake_alone(
+    tmp_path: Path, server: PrefectServer
+):
+    shop = make_repository(tmp_path / "shop")
+    run(locations=[str(shop)], model="fast", data_dir=tmp_path / "data")
+    before = published_path(tmp_path / "data")
+    shutil.rmtree(shop)
+    state = rebuild(data_dir=tmp_path / "data", return_state=True)
+    after = published_path(tmp_path / "data")
+    assert state.is_completed()
+    assert before is not None
+    assert after not in {None, before}
+    assert differences(before, after) == []  # type: ignore[arg-type]
+    assert json.loads(artifacts(server, state)["repolake-rebuild"])[0]["database"] == after.name  # type: ignore[union-attr]
+
+
 def test_a_night_over_its_time_ends_failed_as_timed_out_and_frees_the_data_folder(
     nightly_environment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -183,7 +201,7 @@ def test_a_run_without_a_process_is_closed_unless_the_data_folder_is_held(
     deployment = server.post("deployments/", {"name": f"lost {is_held}", "flow_id": flow_id})["id"]
     lost = server.post(f"deployments/{deployment}/create_flow_run", {"state": {"type": "RUNNING"}})
     with Lake(tmp_path / "data").lock() if is_held else contextlib.nullcontext():
-        close_dead_runs(f"lost {is_held}", tmp_path / "data")
+        close_dead_runs([f"lost {is_held}"], tmp_path / "data")
     [found] = server.flow_runs(f"lost {is_held}")
     assert (found["id"], found["state_name"]) == (lost["id"], "Running" if is_held else "Crashed")
 

@@ -16,9 +16,11 @@ from repolake.database import open_read_only, published_path
 from repolake.errors import IndexMissingError, LakeBusyError, UnknownNameError
 from repolake.garbage import collect_garbage
 from repolake.lake import Lake
+from repolake.progress import SilentProgress
 from repolake.records import Chunker, GarbageReport, RepositorySpec, RunReport
 from repolake.search import open_index
 from repolake.settings import Settings
+from repolake.side_index import build_side_index
 
 SECRET = "def connect():\n    return 'walrus-hunter-2'\n"  # noqa: S105  # of a test
 
@@ -164,7 +166,7 @@ def test_replaced_databases_stay_for_the_grace_period_and_open_readers_read_on(t
     shop = make_repository(tmp_path / "shop")
     index(tmp_path, shop)
     old = published(tmp_path)
-    reader = open_read_only(old, {})
+    reader = open_read_only(old)
     commit(shop, {"new.py": "def new():\n    return 'new'\n"})
     index(tmp_path, shop)
     gc(tmp_path, gc_grace_hours=48)
@@ -182,7 +184,7 @@ def test_what_dead_runs_left_half_written_leaves_at_once(tmp_path: Path):
     data, lake = tmp_path / "data", tmp_path / "data" / "lake"
     [chunks], [vectors] = (lake / "chunks").iterdir(), (lake / "embeddings").iterdir()
     left = [lake / "snapshots" / "_1-a-b.parquet", lake / "runs" / "_1-a-b.json", chunks / "_1-a-b.parquet"]
-    left += [vectors / "_1-a-b.parquet", data / "index-dead.duckdb", data / "index-dead.duckdb.wal"]
+    left += [vectors / "_1-a-b.parquet", data / "_index-dead.duckdb", data / "_index-dead.duckdb.wal"]
     for path in left:
         path.write_bytes(b"half")
     gc(tmp_path, gc_grace_hours=48)
@@ -275,3 +277,26 @@ def test_a_folder_leaves_a_purged_content_out_too(tmp_path: Path):
     (folder / "again.py").write_text(SECRET)
     index(tmp_path, folder)
     assert bytes_with(tmp_path / "data", "walrus-hunter") == []
+
+
+def test_what_a_side_index_of_an_evaluation_rests_on_stays(tmp_path: Path):
+    shop = make_repository(tmp_path / "shop")
+    index(tmp_path, shop)
+    settings = settings_for(tmp_path)
+    arguments = {"chunker": Chunker.FIXED, "model": "fast", "chunk_tokens": 128}
+
+    def build() -> Path:
+        return build_side_index(
+            tmp_path / "data",
+            settings=settings,
+            progress=SilentProgress(),
+            **arguments,  # type: ignore[arg-type]
+        )
+
+    side = build()
+    before = published_path(side)
+    gc(tmp_path)
+    assert build() == side
+    assert published_path(side) == before
+    with pytest.raises(UnknownNameError, match="side index"):
+        collect_garbage(settings=settings.model_copy(update={"data_dir": side}))

@@ -172,3 +172,22 @@ def test_a_ref_keeps_so_many_snapshots_and_searches_see_the_newest(tmp_path: Pat
         (commit_id, commit_id == ids[-1]) for commit_id in ids[-kept:]
     }
     assert found(tmp_path, "walrus", "text", None) == {"def walrus_4():\n    return 4"}
+
+
+def test_another_chunking_keeps_a_repository_on_the_branch_that_head_names(tmp_path: Path):
+    shop = shop_with_feature(tmp_path)
+    index(tmp_path, RepositorySpec(str(shop)))
+    index(tmp_path, RepositorySpec(str(shop), refs=("feature",)))
+    index(tmp_path, RepositorySpec(str(shop)))
+    other = RepositorySpec(str(make_repository(tmp_path / "blog", {"post.py": "def post():\n    pass\n"})))
+    index(tmp_path, other, chunk_tokens=80)
+    assert refs(tmp_path) == {"main", "feature"}
+    git(shop, "branch", "--move", "main", "trunk")
+    index(tmp_path)
+    manifest = Lake(tmp_path / "data").latest_manifest()
+    assert manifest is not None
+    assert {(r.repository, r.default_ref) for r in manifest.repositories} == {
+        ("shop", "trunk"),
+        ("blog", "main"),
+    }
+    assert found(tmp_path, "walrus", "text", None) == set()

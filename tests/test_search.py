@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from lake_builder import File, LakeBuilder, Piece
 
-from repolake.errors import DatabaseError, QueryError, QueryTimeoutError, UnknownNameError
+from repolake.database import switch
+from repolake.errors import DatabaseError, ModelError, QueryError, QueryTimeoutError, UnknownNameError
 from repolake.load import load
 from repolake.progress import SilentProgress
 from repolake.search import Index, open_index
@@ -40,6 +41,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
             File("axb/one.py", [Piece("alpha shared axb", vector=(0, 0, 1))]),
             File("100%/one.py", [Piece("alpha shared in_percent", vector=(0, 0, 1))]),
             File("100x/one.py", [Piece("alpha shared in_x", vector=(0, 0, 1))]),
+            File("src/one.py", [Piece("s = [s for s in s if k]\nk = s")]),
             File("lib/v9/one.py", [Piece("frobnicate frobnicate widgets widgets")]),
             File("lib/v10/one.py", [Piece("frobnicate widgets and other things too")]),
             File("other/v2/one.py", [Piece("gyrate gyrate")]),
@@ -90,6 +92,10 @@ def test_words_find_identifiers_whole_and_in_parts(index: Index, query: str, sym
 
 def test_accents_and_their_spelling_do_not_matter(index: Index) -> None:
     assert found(index, "cafe") == found(index, "café") == found(index, "cafe\u0301") == ["src/users.py"]
+
+
+def test_single_letters_of_a_word_with_digits_are_no_words_of_their_own(index: Index) -> None:
+    assert found(index, "k8s") == ["src/users.py"]
 
 
 def test_a_number_that_no_chunk_holds_finds_nothing(index: Index) -> None:
@@ -282,3 +288,62 @@ def test_every_table_column_view_and_macro_carries_a_comment(index: Index) -> No
         """
     ).to_pylist()
     assert bare == []
+
+
+def test_one_query_gives_the_same_answer_a_hundred_times_on_one_and_two_threads(tmp_path: Path) -> None:
+    builder = LakeBuilder(tmp_path)
+    pieces = [
+        Piece(f"retry {'again ' * (n % 5)}{n % 7}", f"retry_{n % 3}", "function", vector=(1, 0, 0))
+        for n in range(300)
+    ]
+    builder.add("r", [File(f"part{n}.py", pieces[n * 3 : n * 3 + 3]) for n in range(100)])
+    load(builder.manifest(), lake=builder.lake, settings=Settings(), progress=SilentProgress())
+    answers = set()
+    for threads, times in ((1, 20), (2, 100)):
+        with open_index(tmp_path, settings=Settings(threads=threads), embed_query=east) as opened:
+            for _ in range(times):
+                hits = opened.search("retry again 3", k=30)
+                answers.add(tuple((hit.chunk_id, hit.score, hit.text_rank, hit.vector_rank) for hit in hits))
+    assert len(answers) == 1
+    [answer] = answers
+    assert len(answer) == 30
+
+
+def test_a_chunk_that_both_arms_find_stands_once_and_above_those_that_one_arm_finds(tmp_path: Path) -> None:
+    builder = LakeBuilder(tmp_path)
+    files = {
+        "both.py": Piece("zebra", "one", vector=(1, 0, 0)),
+        "words.py": Piece("zebra", "two", vector=(0, 1, 0)),
+        "meaning.py": Piece("horse", "three", vector=(1, 0, 0)),
+    }
+    builder.add("r", [File(path, [piece]) for path, piece in files.items()])
+    load(builder.manifest(), lake=builder.lake, settings=Settings(), progress=SilentProgress())
+    with open_index(tmp_path, embed_query=east) as opened:
+        hits = opened.search("zebra")
+    assert [hit.path for hit in hits].count("both.py") == 1
+    assert hits[0].path == "both.py"
+    assert {hit.path for hit in hits} == set(files)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+def test_the_rarest_words_come_first_however_common_the_others_are(index: Index) -> None:
+    assert found(index, "self not in the get value HTTPServerError")[0] == "src/errors.py"
+    assert found(index, "the parse frame")[0] == "src/users.py"
+
+
+def broken(_: str) -> list[float]:
+    raise ModelError("tiny", "its file is gone")
+
+
+def test_without_the_model_words_answer_in_their_order_with_a_note(index: Index, tmp_path: Path) -> None:
+    copy = tmp_path / "index-x.duckdb"
+    copy.write_bytes(index.path.read_bytes())
+    switch(copy)
+    with open_index(tmp_path, embed_query=broken) as words_only:
+        hits = words_only.search("alpha shared", path_glob="*/one.py")
+        assert [hit.path for hit in hits] == found(index, "alpha shared", path_glob="*/one.py")
+        assert hits.notes[0].startswith("words only: ")
+        with pytest.raises(ModelError):
+            words_only.search("alpha shared", mode="vector")
+        with pytest.raises(ModelError):
+            words_only.search("xyzzyplugh")

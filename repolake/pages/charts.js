@@ -53,6 +53,11 @@ function roundedUp(value) {
   return [1, 2, 2.5, 5, 10].map((step) => step * power).find((end) => end >= value);
 }
 
+/** Return the width of a chart in units of a pixel, so that its letters stay readable on a narrow screen. */
+function chartWidth() {
+  return Math.max(260, Math.min(1000, document.documentElement.clientWidth - 70));
+}
+
 function frame(width, height, left, bottom, largest, format) {
   const picture = shape("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img" });
   for (const part of [0, 0.5, 1]) {
@@ -67,7 +72,7 @@ function frame(width, height, left, bottom, largest, format) {
 
 /** Return stacked columns; `columns` are {label, title, isWrong, values}, one value a name. */
 export function stackedColumns(columns) {
-  const [width, height, left, bottom] = [1000, 220, 46, 24];
+  const [width, height, left, bottom] = [chartWidth(), 220, 46, 24];
   const largest = roundedUp(Math.max(...columns.map(({ values }) => values.reduce((a, b) => a + b, 0)), 0.1));
   const picture = frame(width, height, left, bottom, largest, (value) => `${Number(value.toPrecision(3))} s`);
   const step = Math.min(60, (width - left) / columns.length);
@@ -90,7 +95,7 @@ export function stackedColumns(columns) {
 
 /** Return lines over time; `series` are {name, points: [{label, value, title}]}, the points of one order. */
 export function trends(series, labels) {
-  const [width, height, left, bottom] = [1000, 220, 46, 24];
+  const [width, height, left, bottom] = [chartWidth(), 220, 46, 24];
   const picture = frame(width, height, left, bottom, 1, (value) => value.toFixed(1));
   const place = (index) => (labels.length > 1 ? left + 24 + (index * (width - left - 60)) / (labels.length - 1) : (width + left) / 2);
   const level = (value) => 10 + (height - bottom - 10) * (1 - value);

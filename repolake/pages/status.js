@@ -9,6 +9,7 @@ const SHOWN_RULES = 15;
 const SHOWN_LANGUAGES = 10;
 const SHOWN_RUNS = 10;
 const SHOWN_FAILURES = 100;
+const LONG_CHARACTERS = 40;
 
 const byId = (id) => document.getElementById(id);
 const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
@@ -25,7 +26,7 @@ function table(names, rows) {
       "",
       ...cells.map((cell) => {
         if (typeof cell === "number") return element("td", "figure", figure(cell));
-        return cell instanceof Node ? element("td", "", cell) : textElement("td", "", cell ?? "–");
+        return cell instanceof Node ? element("td", "", cell) : textElement("td", cell?.length > LONG_CHARACTERS ? "long" : "", cell ?? "–");
       }),
     ),
   );

@@ -93,7 +93,8 @@ function tints(text, language) {
 }
 
 /** Return the lines of a text as elements, tinted and with the query's words marked. */
-export function codeLines(text, language, words) {
+export function codeLines(source, language, words) {
+  const text = source.replaceAll("\r\n", "\n");
   const tinted = tints(text, language);
   const marked = marks(text, words);
   const edges = new Set([0, text.length]);

@@ -18,12 +18,12 @@ select
     f.line_count,
     f.last_commit_at,
     f.last_author,
-from main.chunk_places as p
+from main.shown_chunks((select list(x.entry) from main.current_chunks as x where x.chunk_id = $chunk_id)) as p
 inner join main.current_chunks as c on c.entry = p.entry
 left join main.files as f
     on f.snapshot_id = c.snapshot_id
     and f.path = c.path
-where p.chunk_id = $chunk_id
-    and ($ref is null or p.ref = $ref)
+where $ref is null
+    or p.ref = $ref
 order by p.entry
 limit 1;

@@ -59,7 +59,7 @@ select
     false as is_removed,
     v.embedding as vector,
 from wanted as w
-inner join main.chunk_places as p on p.entry = w.entry
+inner join main.shown_chunks((select list(x.entry) from wanted as x)) as p on p.entry = w.entry
 inner join main.chunks as h on h.chunk_id = p.chunk_id
 left join main.embeddings as v on v.rowid = w.embedding_row
 cross join main.models as m

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from repolake.chunk import chunk
 from repolake.lake import Lake
-from repolake.records import Chunker, Snapshot, Source, SourceMode
+from repolake.records import Chunker, ChunkReport, Snapshot, Source, SourceMode
 from repolake.settings import load_settings
 from repolake.shards import SNAPSHOT_SCHEMA
 
@@ -65,7 +65,7 @@ def main() -> None:
             lake.write_snapshot("s", table)
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             started = time.perf_counter()
-            report = chunk(
+            [report] = chunk(
                 [(snapshot, Source("/", SourceMode.FOLDER))],
                 lake=lake,
                 fingerprint="benchmark",
@@ -75,6 +75,7 @@ def main() -> None:
                 settings=load_settings(workers=workers),
             )
             seconds = time.perf_counter() - started
+        assert isinstance(report, ChunkReport)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         megabytes = report.bytes_chunked / 1e6

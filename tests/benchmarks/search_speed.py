@@ -1,8 +1,10 @@
 """Time load and search on a lake of N synthetic chunks: the environment's own Python files, random vectors.
 
-    python tests/benchmarks/search_speed.py 300000 --data-dir FOLDER [--bm25s]
+    python tests/benchmarks/search_speed.py 300000 --data-dir FOLDER [--compare]
 
-Chunks beyond what is installed repeat earlier ones with some words changed. Prints Markdown rows.
+Chunks beyond what is installed repeat earlier ones with some words changed. `--compare` adds cosine in
+numpy, BM25 in the bm25s library and DuckDB's fts extension (packages bm25s and duckdb-extension-fts). Prints
+median / 95th percentile in milliseconds, and whether one query gives one answer 100 times on 1 and 2 threads.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import resource
 import statistics
 import sys
 import sysconfig
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -25,12 +28,14 @@ import numpy as np
 import pyarrow as pa
 
 from repolake import database
+from repolake.embedder import load_embedder
 from repolake.lake import Lake
 from repolake.load import load
 from repolake.manifest import Manifest
+from repolake.model_identity import resolve_model
 from repolake.progress import SilentProgress
 from repolake.records import Repository, Snapshot
-from repolake.search import open_index
+from repolake.search import Index, open_index
 from repolake.settings import Settings
 from repolake.shards import CHUNK_SCHEMA, SNAPSHOT_SCHEMA, ShardWriter, embedding_schema
 
@@ -83,15 +88,20 @@ def varied() -> Iterator[tuple[str, str, str]]:
             yield f"copy{number}/{path}", symbol, changed
 
 
-def build_lake(data_dir: Path, count: int) -> Manifest:
-    """Write a lake of `count` chunks and return its manifest."""
+def build_lake(data_dir: Path, count: int, model_name: str | None = None) -> Manifest:
+    """Write a lake of `count` chunks and return its manifest; vectors are random, or a model's own."""
     lake = Lake(data_dir)
-    schema = embedding_schema(DIMENSION, "0" * 64)
+    settings = Settings(model=model_name or "fast")
+    identity = resolve_model(model_name) if model_name else None
+    dimension = identity.dimension if identity else DIMENSION
+    fingerprint = identity.fingerprint if identity else "0" * 64
+    model_id = identity.model_id if identity else "bench"
+    schema = embedding_schema(dimension, fingerprint)
     chunks = ShardWriter(lake.chunks_dir("bench"), CHUNK_SCHEMA)
-    vectors = ShardWriter(lake.embeddings_dir("bench"), schema)
+    vectors = ShardWriter(lake.embeddings_dir(model_id), schema)
     files: list[dict[str, object]] = []
     random_source = np.random.default_rng(0)
-    hashes: set[str] = set()
+    hashes: dict[str, str] = {}
     rows = itertools.islice(varied(), count)
     for path, group in itertools.groupby(rows, key=lambda row: row[0]):
         pieces = list(group)
@@ -118,15 +128,17 @@ def build_lake(data_dir: Path, count: int) -> Manifest:
             line, start = line + length, start + len(text.encode())
             name = path.rsplit("/", 1)[-1]
             label = name if len(name) <= 24 else "…" + name[-23:]
-            hashes.add(
-                hashlib.md5(f"# {label} :: {symbol}\n{text}".encode(), usedforsecurity=False).hexdigest()
-            )
+            embedded = f"# {label} :: {symbol}\n{text}"
+            hashes[hashlib.md5(embedded.encode(), usedforsecurity=False).hexdigest()] = embedded
         chunks.add(pa.Table.from_pylist(found, CHUNK_SCHEMA))
     chunks.flush()
     for part in itertools.batched(sorted(hashes), 20_000) if sys.version_info >= (3, 12) else _parts(hashes):
-        values = random_source.standard_normal((len(part), DIMENSION)).astype(np.float32)
-        values /= np.linalg.norm(values, axis=1, keepdims=True)
-        array = pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), DIMENSION)
+        if identity:
+            values = load_embedder(identity, settings).embed_documents([hashes[key] for key in part]).vectors
+        else:
+            values = random_source.standard_normal((len(part), dimension)).astype(np.float32)
+            values /= np.linalg.norm(values, axis=1, keepdims=True)
+        array = pa.FixedSizeListArray.from_arrays(pa.array(values.ravel()), dimension)
         vectors.add(pa.Table.from_arrays([pa.array(part), array], schema=schema))
     vectors.flush()
     lake.write_snapshot("bench", pa.Table.from_pylist(files, SNAPSHOT_SCHEMA))
@@ -138,14 +150,20 @@ def build_lake(data_dir: Path, count: int) -> Manifest:
         state="complete",
         version="0",
         chunking_fingerprint="bench",
-        model={"model_id": "bench", "name": "bench", "fingerprint": "0" * 64, "dimension": DIMENSION},
+        model={
+            "model_id": model_id,
+            "name": model_name or "bench",
+            "revision": identity.revision if identity else None,
+            "fingerprint": fingerprint,
+            "dimension": dimension,
+        },
         config={},
         repositories=(Repository("bench", "/bench", None, None, "main", NOW),),
         snapshots=(Snapshot("bench", "bench", "main", "0" * 40, None, NOW, NOW, "bench"),),
     )
 
 
-def _parts(hashes: set[str]) -> Iterator[list[str]]:
+def _parts(hashes: dict[str, str]) -> Iterator[list[str]]:
     ordered = sorted(hashes)
     for first in range(0, len(ordered), 20_000):
         yield ordered[first : first + 20_000]
@@ -168,7 +186,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("count", type=int)
     parser.add_argument("--data-dir", type=Path, required=True)
-    parser.add_argument("--bm25s", action="store_true", help="compare with numpy and the bm25s library")
+    parser.add_argument("--compare", action="store_true", help="beside numpy, bm25s and DuckDB's fts")
     options = parser.parse_args()
     settings = Settings()
     if database.published_path(options.data_dir) is None:
@@ -186,11 +204,20 @@ def main() -> None:
     with open_index(options.data_dir, settings=settings, embed_query=lambda _: vector.tolist()) as index:
         for mode in ("text", "vector", "hybrid"):
             print(mode, milliseconds(lambda query, mode=mode: index.search(query, mode=mode)), flush=True)
-        if options.bm25s:
+        by_sql = "select rank, path, symbol from search($query)"
+        print("search() in SQL", milliseconds(lambda query: index.sql(by_sql, {"query": query})), flush=True)
+        if options.compare:
             compare(index, vector)
+    answers = set()
+    for threads in (1, 2):
+        one = Settings(threads=threads)
+        with open_index(options.data_dir, settings=one, embed_query=lambda _: vector.tolist()) as index:
+            for _ in range(100):
+                answers.add(str(index.search(QUERIES[3], k=50)))
+    print(f"one query 100 times on 1 and 2 threads: {len(answers)} answer(s)")
 
 
-def compare(index, vector) -> None:
+def compare(index: Index, vector: np.ndarray) -> None:
     """Print the same for cosine in numpy and BM25 in bm25s, both in memory."""
     import bm25s
 
@@ -206,6 +233,34 @@ def compare(index, vector) -> None:
         for query in QUERIES
     }
     print("bm25s", milliseconds(lambda query: retriever.retrieve([split[query]], k=10, show_progress=False)))
+    compare_fts(index.sql("select chunk_id, words from main.chunk_words"), split)
+
+
+def compare_fts(rows: pa.Table, split: dict[str, list[str]]) -> None:
+    """Print the same for DuckDB's fts extension, over the same words."""
+    import duckdb
+    import duckdb_extension_fts
+
+    [extension] = Path(duckdb_extension_fts.__file__).parent.rglob("fts.duckdb_extension")
+    with tempfile.TemporaryDirectory() as folder, duckdb.connect(f"{folder}/fts.duckdb") as connection:
+        connection.execute(f"load '{extension}'")
+        connection.from_arrow(rows).create("chunk_words")
+        started = time.perf_counter()
+        connection.execute(
+            "pragma create_fts_index('chunk_words', 'chunk_id', 'words', stemmer = 'none', "
+            "stopwords = 'none', ignore = ' ', strip_accents = 0, lower = 0)"
+        )
+        print(f"fts index: {time.perf_counter() - started:.0f} s")
+        statement = (
+            "select chunk_id, score from (select chunk_id, fts_main_chunk_words.match_bm25(chunk_id, $words) "
+            "as score from chunk_words) where score is not null order by score desc, chunk_id limit 10"
+        )
+        print(
+            "fts",
+            milliseconds(
+                lambda query: connection.execute(statement, {"words": " ".join(split[query])}).fetchall()
+            ),
+        )
 
 
 if __name__ == "__main__":

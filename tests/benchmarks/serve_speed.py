@@ -1,7 +1,8 @@
 """Load `repolake serve` over an existing data folder: requests a second, latencies, publishing under load.
 
-    python tests/benchmarks/serve_speed.py DATA_DIR [--clients 1 8 32] [--seconds 20] [--publish 20]
+    python tests/benchmarks/serve_speed.py FOLDER [--chunks N] [--clients 1 8 32] [--seconds N] [--publish N]
 
+With `--chunks`, a folder without an index is filled first: synthetic chunks, vectors of the model `fast`.
 Clients ask different questions one after another over kept connections, from one process beside the server.
 The data folder is only read: its database is copied into a temporary one. Prints Markdown rows.
 """
@@ -22,8 +23,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 import numpy as np
+from search_speed import build_lake
 
 from repolake import database
+from repolake.lake import Lake
+from repolake.load import load as make_index
+from repolake.progress import SilentProgress
+from repolake.settings import Settings
 
 QUERIES = (
     "raw_decode",
@@ -89,7 +95,7 @@ async def load(address: str, mode: str, clients: int, during: float | list[str],
         for name in during:
             path = data_dir / name
             await asyncio.to_thread(shutil.copyfile, current, path)
-            database.publish(data_dir, path)
+            database.switch(path)
             while path.stem not in seen.databases:
                 await asyncio.sleep(0.1)
             database.discard(current)
@@ -99,47 +105,68 @@ async def load(address: str, mode: str, clients: int, during: float | list[str],
     return seen
 
 
-def row(label: str, clients: int, seconds: float, seen: Load) -> str:
-    """Return one line of the table."""
+def cpu_seconds(process_id: int) -> float:
+    """Return the processor time that a process has used, system time included."""
+    fields = Path(f"/proc/{process_id}/stat").read_text().rsplit(") ", 1)[1].split(" ")
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def row(label: str, clients: int, seconds: float, cpu: float, seen: Load) -> str:
+    """Return one line of the table; `cpu` is the server's processor time in seconds."""
     p50, p95, p99 = (1000 * value for value in np.percentile(seen.seconds, [50, 95, 99]))
     errors = sum(count for status, count in seen.statuses.items() if status != "200")
     rate = len(seen.seconds) / seconds
-    return f"| {label} | {clients} | {rate:.1f} | {p50:.0f} | {p95:.0f} | {p99:.0f} | {errors} |"
+    each = 1000 * cpu / sum(seen.statuses.values())
+    return f"| {label} | {clients} | {rate:.1f} | {p50:.0f} | {p95:.0f} | {p99:.0f} | {each:.0f} | {errors} |"
 
 
 def main() -> None:
     """Serve, load and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data_dir", type=Path)
+    parser.add_argument("--chunks", type=int)
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 8, 32])
     parser.add_argument("--modes", nargs="+", default=["hybrid"])
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--publish", type=int, default=0)
     arguments = parser.parse_args()
     published = database.published_path(arguments.data_dir)
+    if published is None and arguments.chunks:
+        manifest = build_lake(arguments.data_dir, arguments.chunks, "fast")
+        lake = Lake(arguments.data_dir)
+        report = make_index(manifest, lake=lake, settings=Settings(), progress=SilentProgress())
+        print(
+            f"load {report.chunk_count} chunks: {report.seconds:.0f} s, {report.size_bytes / 1e6:.0f} MB",
+            flush=True,
+        )
+        published = database.published_path(arguments.data_dir)
     assert published is not None, "nothing is published there"
     with tempfile.TemporaryDirectory(dir=arguments.data_dir.parent) as name:
         data_dir = Path(name)
         shutil.copyfile(published, data_dir / published.name)
-        database.publish(data_dir, data_dir / published.name)
+        database.switch(data_dir / published.name)
         command = [sys.executable, "-m", "repolake", "serve", "--port", "0", "--data-dir", name]
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ.copy())
         assert process.stderr is not None
         try:
             address = process.stderr.readline().split(" at ")[1].split(" ")[0].rstrip("/")
             asyncio.run(load(address, "hybrid", 2, 3.0, data_dir))  # warm
-            print("| what | clients | requests/s | p50 ms | p95 ms | p99 ms | errors |")
-            print("|---|---|---|---|---|---|---|")
+            print(
+                "| what | clients | requests/s | p50 ms | p95 ms | p99 ms | server's CPU ms each | errors |"
+            )
+            print("|---|---|---|---|---|---|---|---|")
             for mode in arguments.modes:
                 for clients in arguments.clients:
+                    started, cpu = time.perf_counter(), cpu_seconds(process.pid)
                     seen = asyncio.run(load(address, mode, clients, arguments.seconds, data_dir))
-                    print(row(mode, clients, arguments.seconds, seen), flush=True)
+                    cpu = cpu_seconds(process.pid) - cpu
+                    print(row(mode, clients, time.perf_counter() - started, cpu, seen), flush=True)
             if arguments.publish:
                 names = [f"index-bench-{i:03}.duckdb" for i in range(arguments.publish)]
-                started = time.perf_counter()
+                started, cpu = time.perf_counter(), cpu_seconds(process.pid)
                 seen = asyncio.run(load(address, "hybrid", 8, names, data_dir))
-                label = f"published {arguments.publish} times"
-                print(row(label, 8, time.perf_counter() - started, seen))
+                label, cpu = f"published {arguments.publish} times", cpu_seconds(process.pid) - cpu
+                print(row(label, 8, time.perf_counter() - started, cpu, seen))
                 print(f"statuses {dict(seen.statuses)}, databases that answered: {len(seen.databases)}")
             peak = Path(f"/proc/{process.pid}/status").read_text().split("VmHWM:")[1].split("\n")[0]
             print(f"peak memory of the server: {peak.strip()}")

@@ -66,12 +66,16 @@ def download_sdist(entry: dict[str, Any], folder: Path) -> Path:
 
 
 def unpack_sdist(archive: Path, target: Path) -> None:
-    """Write the regular files of an archive to `target`, without the archive's top folder."""
+    """Write the regular files of an archive to `target`, without the archive's top folder.
+
+    Its `.gitignore` files stay out: they speak of a working tree, and what is shipped was tracked. That of
+    ujson names `lib/`, which holds half of its code.
+    """
     with tarfile.open(archive) as members:
         for member in members:
             parts = PurePosixPath(member.name).parts[1:]
             content = members.extractfile(member) if member.isreg() else None
-            if content is None or not parts or ".." in parts:
+            if content is None or not parts or ".." in parts or parts[-1] == ".gitignore":
                 continue
             path = target.joinpath(*parts)
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,2 +1,2 @@
 -- Which texts do these snapshots need vectors of?
-select text_hash from wanted_texts;
+select distinct text_hash from needed_texts;
