@@ -34,7 +34,7 @@ from repolake.source import open_source
 from repolake.splitter import SMALLEST_BUDGET
 from repolake.worker_pool import WorkerPool
 
-CHUNKER_VERSION = 3  # raise it with every change that moves a cut or changes a symbol
+CHUNKER_VERSION = 3  # raise it with every change that moves a cut or changes a symbol or reference
 BYTES_PER_WORKER = 2 * 1024 * 1024  # a second worker pays for its start from about here
 NO_CHUNK_ORDINAL = -1
 LIST_COLUMNS = ("symbols", "symbol_references", "imports")
@@ -182,12 +182,12 @@ class _Run:
             try:
                 data = reader.read(place, file.blob)
             except SourceError as error:
-                errors.append((place, error))
+                errors.append((place, str(error)))
             else:
                 file.read_at = place
                 return data
-        for place, error in errors:
-            self._fail(file, place, str(error))
+        for place, reason in errors:
+            self._fail(file, place, reason)
         return None
 
     def store(self, results: list[FileResult]) -> None:

@@ -82,6 +82,7 @@ PUBLIC_MACROS = (
     "definitions",
     "references_to",
     "callers",
+    "repo_map",
     "snapshot_diff",
 )
 
@@ -112,6 +113,11 @@ class Builder:
         self.run(name, **parameters)
         row = self._connection.fetchone()
         return None if row is None else row[0]
+
+    def columns(self, name: str) -> dict[str, Any]:
+        """Run one query of `sql/` and return its columns as numpy arrays."""
+        self.run(name)
+        return self._connection.fetchnumpy()
 
     def insert(self, table: str, rows: pa.Table) -> None:
         """Append rows that have the table's columns, in order, to the table."""

@@ -67,6 +67,23 @@ def grep_answer(index: Index, pattern: str, k: int, filters: Filters) -> str:
     return _cut(_with_rest(lines, len(rows) > k, "lines"), "ask for a smaller k, or filter")
 
 
+def map_answer(index: Index, repository: str, token_budget: int) -> str:
+    """Return the signatures of a repository's most central files, each file under its path.
+
+    Raises UnknownNameError for a repository that the index does not hold.
+    """
+    index.checked_filters({"repository": repository})
+    lines: list[str] = []
+    path = ""
+    rows = index.rows("queries/repo_map", repository=repository, token_budget=token_budget)
+    for _, found, start_line, _, signature, _ in rows:
+        if found != path:
+            path = found
+            lines.append(path)
+        lines.append(_line(f"  {start_line}: {signature}"))
+    return _cut(lines or ["no source file with definitions fits"], "ask for a smaller token_budget")
+
+
 def sql_answer(index: Index, query: str, max_rows: int) -> str:
     """Return the first rows of a read-only statement, columns parted by ` | `.
 

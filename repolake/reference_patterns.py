@@ -15,12 +15,14 @@ from dataclasses import dataclass
 class ReferencePatterns:
     """One language: its query, the node types that are `qualifier.name`, and names that are no references.
 
-    Where it has packages, files of one folder see one another's names without an import.
+    Where it has packages, files of one folder see one another's names without an import. `common_members` are
+    those of the language's own types: of a receiver of unknown type they say nothing.
     """
 
     query: str
     members: frozenset[str]
     ignored: frozenset[str]
+    common_members: frozenset[str]
     has_packages: bool = False
 
 
@@ -43,6 +45,7 @@ PYTHON = ReferencePatterns(
     """,
     members=frozenset({"attribute"}),
     ignored=frozenset(dir(builtins)),
+    common_members=frozenset().union(*(dir(kind) for kind in (dict, list, str, bytes, set))),
 )
 
 _SCRIPT = """
@@ -90,6 +93,13 @@ _SCRIPT_GLOBALS = frozenset(
     " setInterval setTimeout structuredClone undefined window Record Partial Readonly Required Pick Omit"
     " Exclude Extract NonNullable ReturnType InstanceType Parameters Awaited".split()
 )
+_SCRIPT_MEMBERS = frozenset(
+    "add apply at bind call catch charAt clear concat delete endsWith entries every filter finally"
+    " find findIndex flat flatMap forEach get has includes indexOf join keys lastIndexOf map match"
+    " padEnd padStart pop push reduce repeat replace replaceAll reverse set shift slice some sort"
+    " splice split startsWith substring test then toFixed toLowerCase toString toUpperCase trim"
+    " unshift valueOf values".split()
+)
 _MEMBERS = frozenset({"member_expression", "nested_type_identifier"})
 JAVASCRIPT = ReferencePatterns(
     query=f"""{_SCRIPT}{_ELEMENTS}
@@ -98,9 +108,10 @@ JAVASCRIPT = ReferencePatterns(
     """,
     members=_MEMBERS,
     ignored=_SCRIPT_GLOBALS,
+    common_members=_SCRIPT_MEMBERS,
 )
-TYPESCRIPT = ReferencePatterns(_SCRIPT + _TYPES, _MEMBERS, _SCRIPT_GLOBALS)
-TSX = ReferencePatterns(_SCRIPT + _TYPES + _ELEMENTS, _MEMBERS, _SCRIPT_GLOBALS)
+TYPESCRIPT = ReferencePatterns(_SCRIPT + _TYPES, _MEMBERS, _SCRIPT_GLOBALS, _SCRIPT_MEMBERS)
+TSX = ReferencePatterns(_SCRIPT + _TYPES + _ELEMENTS, _MEMBERS, _SCRIPT_GLOBALS, _SCRIPT_MEMBERS)
 
 GO = ReferencePatterns(
     query="""
@@ -119,6 +130,7 @@ GO = ReferencePatterns(
         " float32 float64 imag int int16 int32 int64 int8 iota len make max min new nil panic print println"
         " real recover rune string true uint uint16 uint32 uint64 uint8 uintptr".split()
     ),
+    common_members=frozenset({"Error", "String", "Close", "Len"}),
     has_packages=True,
 )
 JAVA = ReferencePatterns(
@@ -145,6 +157,11 @@ JAVA = ReferencePatterns(
         "Boolean Byte Character Class Deprecated Double Exception Float FunctionalInterface Integer Iterable"
         " Long Math Number Object Override RuntimeException SafeVarargs Short String StringBuilder"
         " SuppressWarnings System Thread Throwable Void var".split()
+    ),
+    common_members=frozenset(
+        "add addAll append charAt clear close contains containsKey entrySet equals forEach get getClass"
+        " hashCode isEmpty iterator keySet length next put remove size split stream substring toString trim"
+        " values".split()
     ),
     has_packages=True,
 )

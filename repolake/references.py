@@ -20,6 +20,7 @@ from repolake.syntax import Node, captures
 PATH = re.compile(rb"[\w$]+(?:\.[\w$]+)*|super\(\)")
 MAX_QUALIFIER = 60
 UNKNOWN_RECEIVER = "…".encode()  # an expression that is no dotted path
+OWN_RECEIVERS = frozenset({b"self", b"cls", b"super()", b"this", b"super"})
 KINDS = ("inherit", "call", "name")  # where one place is captured twice, the first one counts
 
 
@@ -110,6 +111,7 @@ def _references(
     local.update(name.partition(b".")[0] for name in tuple(local))
     is_open = patterns.has_packages or any(imported.name == "*" for imported in imports)
     heads = {(definition.start_line, definition.name.encode()) for definition in definitions}
+    common = {name.encode() for name in patterns.common_members}
     seen: set[int] = set()
     kept: list[tuple[int, int, str, bytes, bytes | None]] = []
     for kind in KINDS:
@@ -121,7 +123,9 @@ def _references(
                     continue  # the whole of `qualifier.name` is captured as well
                 if name not in local and not (is_open and _may_be_elsewhere(name, kind, node, patterns)):
                     continue
-            elif kind == "name" and qualifier.partition(b".")[0] not in local:
+            elif qualifier.partition(b".")[0] not in local and (
+                kind == "name" or (name in common and qualifier not in OWN_RECEIVERS)
+            ):
                 continue
             line = node.end_point[0] + 1
             if start in seen or (kind == "name" and (line, name) in heads):

@@ -130,6 +130,12 @@ create table symbol_references (
     target_chunk_id bigint
 );
 
+create table file_ranks (
+    snapshot_id varchar not null,
+    path varchar not null,
+    score double not null
+);
+
 create table chunk_words (
     chunk_id bigint not null,
     words varchar not null
@@ -317,6 +323,10 @@ comment on column symbol_references.tier is 'How sure the target is: same file, 
 comment on column symbol_references.target_path is 'File that defines the name, if there is one answer.';
 comment on column symbol_references.target_symbol is 'Definition that is meant, if there is one answer.';
 comment on column symbol_references.target_chunk_id is 'Chunk in which that definition begins.';
+comment on table file_ranks is 'How central each file of a current snapshot is: PageRank over symbol_references.';
+comment on column file_ranks.snapshot_id is 'Snapshot.';
+comment on column file_ranks.path is 'File.';
+comment on column file_ranks.score is 'Score, as a share of the most central file''s.';
 comment on table chunk_words is 'The words that BM25 indexes, by chunk.';
 comment on column chunk_words.chunk_id is 'Chunk.';
 comment on column chunk_words.words is 'Words of its different identifiers, separated by blanks.';
