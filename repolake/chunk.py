@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,9 +34,10 @@ from repolake.source import open_source
 from repolake.splitter import SMALLEST_BUDGET
 from repolake.worker_pool import WorkerPool
 
-CHUNKER_VERSION = 2  # raise it with every change that moves a cut or changes a symbol
+CHUNKER_VERSION = 3  # raise it with every change that moves a cut or changes a symbol or reference
 BYTES_PER_WORKER = 2 * 1024 * 1024  # a second worker pays for its start from about here
 NO_CHUNK_ORDINAL = -1
+LIST_COLUMNS = ("symbols", "symbol_references", "imports")
 
 
 class _Place(NamedTuple):
@@ -180,12 +182,12 @@ class _Run:
             try:
                 data = reader.read(place, file.blob)
             except SourceError as error:
-                errors.append((place, error))
+                errors.append((place, str(error)))
             else:
                 file.read_at = place
                 return data
-        for place, error in errors:
-            self._fail(file, place, str(error))
+        for place, reason in errors:
+            self._fail(file, place, reason)
         return None
 
     def store(self, results: list[FileResult]) -> None:
@@ -288,7 +290,19 @@ def _table(results: list[FileResult], missing: list[_Missing]) -> pa.Table:
         columns["ordinal"].extend(range(len(rows)) if result.rows else [NO_CHUNK_ORDINAL])
         for name, values in zip(ROW_COLUMNS, zip(*rows, strict=True), strict=True):
             columns[name].extend(values)
-    return pa.table(columns, schema=CHUNK_SCHEMA)
+    listed = {name: _lists(columns[name], CHUNK_SCHEMA.field(name).type) for name in LIST_COLUMNS}
+    return pa.table({**columns, **listed}, schema=CHUNK_SCHEMA)
+
+
+def _lists(rows: list[object], kind: pa.ListType) -> pa.ListArray:
+    """Return one list of structs a row; each row is a list of tuples, or None for an empty one."""
+    lists: list[list[tuple[object, ...]]] = [row or [] for row in rows]  # type: ignore[misc]
+    offsets = list(accumulate((len(row) for row in lists), initial=0))
+    flat = [entry for row in lists for entry in row]
+    fields = list(kind.value_type)
+    values = [pa.array([entry[number] for entry in flat], field.type) for number, field in enumerate(fields)]
+    entries = pa.StructArray.from_arrays(values, fields=fields)
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), entries, type=kind)
 
 
 def _version(package: str) -> str:

@@ -70,9 +70,22 @@ MACROS = (
     "vector_hits",
     "shown_chunks",
     "named_definitions",
+    "hybrid_hits",
 )
 VIEWS = ("code", "inventory", "skip_summary", "repository_summary", "largest_files")
-PUBLIC_MACROS = ("search_text", "search_vector", "search_hybrid", "similar_chunks", "grep", "snapshot_diff")
+PUBLIC_MACROS = (
+    "search_text",
+    "search_vector",
+    "search_hybrid",
+    "similar_chunks",
+    "grep",
+    "recent_chunks",
+    "definitions",
+    "references_to",
+    "callers",
+    "repo_map",
+    "snapshot_diff",
+)
 
 
 class Builder:
@@ -101,6 +114,11 @@ class Builder:
         self.run(name, **parameters)
         row = self._connection.fetchone()
         return None if row is None else row[0]
+
+    def columns(self, name: str) -> dict[str, Any]:
+        """Run one query of `sql/` and return its columns as numpy arrays."""
+        self.run(name)
+        return self._connection.fetchnumpy()
 
     def insert(self, table: str, rows: pa.Table) -> None:
         """Append rows that have the table's columns, in order, to the table."""
