@@ -34,12 +34,20 @@ def shard_folders(lake: Lake, manifest: Manifest) -> list[tuple[Path, pa.Schema]
     ]
 
 
+def content_shards(lake: Lake, manifest: Manifest) -> dict[Path, pa.Schema]:
+    """Return each shard that the manifest's content rests on, with its schema; of snapshots also the missing."""
+    snapshots = {lake.snapshot_path(snapshot.snapshot_id): SNAPSHOT_SCHEMA for snapshot in manifest.snapshots}
+    return snapshots | {
+        path: schema
+        for folder, schema in shard_folders(lake, manifest)
+        for path in sorted(folder.glob("[!_.]*.parquet"))
+    }
+
+
 def shard_sizes(lake: Lake, manifest: Manifest) -> dict[str, int]:
     """Return the bytes of each shard that the manifest's content rests on, by path below the lake."""
-    paths = [lake.snapshot_path(snapshot.snapshot_id) for snapshot in manifest.snapshots]
-    for folder, _ in shard_folders(lake, manifest):
-        paths.extend(folder.glob("[!_.]*.parquet"))
-    return {_name(lake, path): path.stat().st_size for path in paths if path.is_file()}
+    shards = content_shards(lake, manifest)
+    return {_name(lake, path): path.stat().st_size for path in shards if path.is_file()}
 
 
 def find_lost_shards(lake: Lake, manifest: Manifest) -> tuple[str, ...]:

@@ -8,17 +8,12 @@ from pathlib import Path
 import pyarrow as pa
 
 from repolake import database
-from repolake.damage import find_lost_shards, shard_folders
+from repolake.damage import content_shards, find_lost_shards
 from repolake.errors import DatabaseError, IndexMissingError, LakeFormatError
 from repolake.lake import Lake
 from repolake.manifest import Manifest, read_manifest
 from repolake.settings import Settings
-from repolake.shards import (
-    EVALUATION_SCHEMA,
-    SNAPSHOT_SCHEMA,
-    is_readable_shard,
-    is_sound_shard,
-)
+from repolake.shards import EVALUATION_SCHEMA, is_readable_shard, is_sound_shard
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +71,9 @@ def _latest_manifest(lake: Lake, problems: list[Problem]) -> Manifest | None:
 
 
 def _shards(lake: Lake, manifest: Manifest) -> dict[Path, pa.Schema]:
-    """Return every shard that the manifest's content needs, with the schema that it must have."""
-    folders = [*shard_folders(lake, manifest), (lake.evaluations_dir, EVALUATION_SCHEMA)]
-    snapshots = {lake.snapshot_path(row.snapshot_id): SNAPSHOT_SCHEMA for row in manifest.snapshots}
-    return snapshots | {
-        path: schema for folder, schema in folders for path in sorted(folder.glob("[!_.]*.parquet"))
-    }
+    """Return what to look at: the shards of the manifest's content and of the evaluations."""
+    evaluations = sorted(lake.evaluations_dir.glob("[!_.]*.parquet"))
+    return content_shards(lake, manifest) | dict.fromkeys(evaluations, EVALUATION_SCHEMA)
 
 
 def _missing(path: Path) -> Problem:
