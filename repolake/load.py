@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from repolake import database
-from repolake.errors import PublishError, RepolakeError
+from repolake.errors import PublishError
 from repolake.lake import Lake
 from repolake.manifest import Manifest
 from repolake.progress import Progress
@@ -43,7 +43,7 @@ def load(manifest: Manifest, *, lake: Lake, settings: Settings, progress: Progre
     try:
         _check(draft, settings)
         path = database.publish(draft)
-    except RepolakeError:
+    except BaseException:
         database.discard(draft)
         raise
     return LoadReport(

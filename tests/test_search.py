@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -347,3 +350,19 @@ def test_without_the_model_words_answer_in_their_order_with_a_note(index: Index,
             words_only.search("alpha shared", mode="vector")
         with pytest.raises(ModelError):
             words_only.search("xyzzyplugh")
+
+
+def test_what_a_signal_handler_raises_comes_through_a_query(index: Index):
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGUSR1, interrupt)
+    timer = threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGUSR1])
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            index.sql("select count(*) from range(1_000_000_000_000) where range % 7 = 3")
+    finally:
+        timer.join()
+        signal.signal(signal.SIGUSR1, before)
+    assert index.sql("select 1 as one").to_pylist() == [{"one": 1}]
