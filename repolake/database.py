@@ -127,6 +127,21 @@ class Builder:
 
 
 @contextmanager
+def signals_pass(connection: Connection) -> Iterator[None]:
+    """Let through what a signal handler raised during a query, which DuckDB wraps in a RuntimeError.
+
+    The query is stopped: other threads still work at it, and closing the connection would wait for them.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if error.__cause__ is not None and str(error) == "Query interrupted":
+            connection.interrupt()
+            raise error.__cause__  # noqa: B904  # the RuntimeError says nothing more
+        raise
+
+
+@contextmanager
 def build(path: Path, dimension: int, *, memory_limit: str, threads: int) -> Iterator[Builder]:
     """Open a new database file to fill; a failure removes it.
 
@@ -140,14 +155,17 @@ def build(path: Path, dimension: int, *, memory_limit: str, threads: int) -> Ite
     }
     if threads:
         config["threads"] = threads
+    connection: Connection | None = None
     try:
-        connection = duckdb.connect(str(path), config=config)
-    except duckdb.Error as error:
-        raise LakeWriteError(str(path), str(error)) from error
-    try:
-        yield Builder(connection, path, dimension)
+        try:
+            connection = duckdb.connect(str(path), config=config)
+        except duckdb.Error as error:
+            raise LakeWriteError(str(path), str(error)) from error
+        with signals_pass(connection):
+            yield Builder(connection, path, dimension)
     except BaseException:
-        connection.close()
+        if connection is not None:
+            connection.close()
         discard(path)
         raise
     else:
@@ -268,10 +286,11 @@ def check(path: Path, *, memory_limit: str, threads: int) -> dict[str, list[tupl
     try:
         limit(connection, memory_limit, threads)
         found = {}
-        for name in sql_files.names("checks"):
-            rows = connection.execute(sql_files.read(f"checks/{name}")).fetchmany(CHECK_ROWS)
-            if rows:
-                found[name] = rows
+        with signals_pass(connection):
+            for name in sql_files.names("checks"):
+                rows = connection.execute(sql_files.read(f"checks/{name}")).fetchmany(CHECK_ROWS)
+                if rows:
+                    found[name] = rows
     except duckdb.Error as error:
         raise DatabaseError(str(path), str(error)) from error
     else:
@@ -352,7 +371,8 @@ def query_lake(scratch_dir: Path, *, threads: int) -> Iterator[LakeSession]:
     try:
         for name in ("session/file_label", "session/embedded_text"):
             connection.execute(sql_files.read(name))
-        yield LakeSession(connection)
+        with signals_pass(connection):
+            yield LakeSession(connection)
     finally:
         connection.close()
 
@@ -367,6 +387,7 @@ def query_published(data_dir: Path, scratch_dir: Path, *, memory_limit: str) -> 
     connection, path = open_published(data_dir, spill_dir=scratch_dir)
     try:
         limit(connection, memory_limit, 0)
-        yield LakeSession(connection, str(path))
+        with signals_pass(connection):
+            yield LakeSession(connection, str(path))
     finally:
         connection.close()

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from repolake import database
 from repolake.centrality import page_rank
-from repolake.errors import PublishError, RepolakeError
+from repolake.errors import PublishError
 from repolake.lake import Lake
 from repolake.manifest import Manifest
 from repolake.progress import Progress
@@ -45,7 +45,7 @@ def load(manifest: Manifest, *, lake: Lake, settings: Settings, progress: Progre
     try:
         _check(draft, settings)
         path = database.publish(draft)
-    except RepolakeError:
+    except BaseException:
         database.discard(draft)
         raise
     return LoadReport(
