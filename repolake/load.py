@@ -19,7 +19,7 @@ from repolake.records import LoadReport, Stage
 from repolake.settings import Settings
 from repolake.shards import CHUNK_SCHEMA, EVALUATION_SCHEMA, TIMESTAMP, embedding_schema
 
-BATCH_CHUNKS = 50_000
+BATCH_CHUNKS = 10_000  # 50,000 of 600 characters need more than 1 GB
 ROOM_PER_BYTE = 4
 
 
