@@ -35,7 +35,7 @@ def shard_folders(lake: Lake, manifest: Manifest) -> list[tuple[Path, pa.Schema]
 
 
 def content_shards(lake: Lake, manifest: Manifest) -> dict[Path, pa.Schema]:
-    """Return each shard that the manifest's content rests on, with its schema; of snapshots also the missing."""
+    """Return each shard that the manifest's content rests on, with its schema; snapshots though missing."""
     snapshots = {lake.snapshot_path(snapshot.snapshot_id): SNAPSHOT_SCHEMA for snapshot in manifest.snapshots}
     return snapshots | {
         path: schema

@@ -1,6 +1,7 @@
 -- Which identifiers stand in which fields of this batch of chunks, and how much do they weigh there?
 -- BM25F (Zaragoza et al. 2004): a field's weight multiplies its counts; only the body pays for its length,
 -- since the other fields are names. In thousandths, so that sums are the same in any order. Weights: nDCG@10 rose from 0.31 (body alone) to 0.42 on commits.
+-- What is current comes first in chunks, so that an ordinal is a rowid there: no text but this batch's is read.
 create or replace temp table batch as
 with
 entries as (
@@ -29,6 +30,8 @@ fields as (
         ]) as field,
     from entries
     inner join chunks using (chunk_id)
+    where chunks.rowid >= $first_ordinal
+        and chunks.rowid < $end_ordinal
 ),
 
 occurrences as (

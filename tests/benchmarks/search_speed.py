@@ -4,7 +4,8 @@
 
 Chunks beyond what is installed repeat earlier ones with some words changed. `--compare` adds cosine in
 numpy, BM25 in the bm25s library and DuckDB's fts extension (packages bm25s and duckdb-extension-fts). Prints
-median / 95th percentile and processor time in milliseconds, and whether one query gives one answer 100 times on 1 and 2 threads.
+median / 95th percentile and processor time in milliseconds, and whether one query gives one answer 100
+times on 1 and 2 threads.
 """
 
 from __future__ import annotations
