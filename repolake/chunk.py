@@ -174,12 +174,12 @@ class _Run:
             try:
                 data = reader.read(place, file.blob)
             except SourceError as error:
-                errors.append((place, error))
+                errors.append((place, str(error)))
             else:
                 file.read_at = place
                 return data
-        for place, error in errors:
-            self._fail(file, place, str(error))
+        for place, reason in errors:
+            self._fail(file, place, reason)
         return None
 
     def store(self, results: list[FileResult]) -> None:
