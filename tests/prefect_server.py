@@ -23,7 +23,7 @@ def wait_for(condition: Callable[[], Any], what: str) -> Any:
     deadline = time.monotonic() + PATIENCE_SECONDS
     while not (value := condition()):
         assert time.monotonic() < deadline, f"{what} did not come"
-        time.sleep(0.2)
+        time.sleep(0.5)  # a health check starts an interpreter: asked more often, it slows what it waits for
     return value
 
 

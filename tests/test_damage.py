@@ -41,6 +41,27 @@ def assert_as_from_scratch(tmp_path: Path, *locations: Path) -> None:
     assert differences(one, other) == []
 
 
+@pytest.fixture(scope="module")
+def indexed_once(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A repository, and the data folder of its index; tests copy the folder and change neither."""
+    folder = tmp_path_factory.mktemp("indexed")
+    shop = make_repository(folder / "shop")
+    index(folder, shop)
+    return shop, folder / "data"
+
+
+@pytest.fixture
+def indexed(tmp_path: Path, indexed_once: tuple[Path, Path]) -> Path:
+    """The repository whose index is in the data folder of this test; it must stay as it is."""
+    shop, data = indexed_once
+    shutil.copytree(data, tmp_path / "data", symlinks=True)
+    return shop
+
+
+def last_manifest(tmp_path: Path) -> Path:
+    return max((tmp_path / "data" / "lake" / "runs").glob("*.json"))
+
+
 def truncate(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-20])
 
@@ -87,18 +108,16 @@ def folders_of(tmp_path: Path, kind: str) -> list[Path]:
     ],
 )
 def test_a_damaged_shard_is_made_again_by_the_next_run_although_nothing_changed(
-    tmp_path: Path, kind: str, damage: Callable[[Path], None]
+    tmp_path: Path, indexed: Path, kind: str, damage: Callable[[Path], None]
 ):
-    shop = make_repository(tmp_path / "shop")
-    index(tmp_path, shop)
     [shard] = folders_of(tmp_path, kind)
     rows = pq.read_metadata(shard).num_rows
     damage(shard)
-    report = index(tmp_path, shop)
+    report = index(tmp_path, indexed)
     assert shard.name in report.notes[0]
     assert sum(pq.read_metadata(path).num_rows for path in folders_of(tmp_path, kind)) == rows
     assert len(list((tmp_path / "data" / "lake" / "quarantine").glob("*"))) == (damage is not remove)
-    assert index(tmp_path, shop).notes == ()
+    assert index(tmp_path, indexed).notes == ()
 
 
 @pytest.mark.parametrize("kind", ["chunks", "embeddings"])
@@ -113,15 +132,13 @@ def test_damage_inside_a_page_is_found_before_it_is_published(tmp_path: Path, ki
     assert_as_from_scratch(tmp_path, shop)
 
 
-def test_gc_finds_damage_inside_a_page_and_the_next_run_makes_it_again(tmp_path: Path):
-    shop = make_repository(tmp_path / "shop")
-    index(tmp_path, shop)
+def test_gc_finds_damage_inside_a_page_and_the_next_run_makes_it_again(tmp_path: Path, indexed: Path):
     [shard] = folders_of(tmp_path, "snapshots")
     turn_a_bit_inside_a_page(shard)
     assert collect_garbage(settings=settings_for(tmp_path / "data")).damaged == (f"snapshots/{shard.name}",)
-    [entry] = index(tmp_path, shop).repositories
+    [entry] = index(tmp_path, indexed).repositories
     assert (entry.chunks_new, entry.embeddings_new) == (0, 0)
-    assert_as_from_scratch(tmp_path, shop)
+    assert_as_from_scratch(tmp_path, indexed)
 
 
 def test_shards_of_repositories_that_were_not_asked_for_are_made_again(tmp_path: Path):
@@ -160,36 +177,34 @@ def test_a_lost_lake_folder_is_made_again(tmp_path: Path):
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b'{"format": 1}', b"[1]", b'{"format": 1, "run_id": 3}'])
-def test_a_manifest_that_is_none_is_set_aside(tmp_path: Path, content: bytes):
-    shop = make_repository(tmp_path / "shop")
-    run_id = index(tmp_path, shop).run_id
-    manifest = tmp_path / "data" / "lake" / "runs" / f"{run_id}.json"
+def test_a_manifest_that_is_none_is_set_aside(
+    tmp_path: Path, indexed: Path, indexed_once: tuple[Path, Path], content: bytes
+):
+    manifest = last_manifest(tmp_path)
     manifest.write_bytes(content)
-    report = index(tmp_path, shop)
+    report = index(tmp_path, indexed)
     assert [entry.embeddings_new for entry in report.repositories] == [0]
     assert manifest.read_bytes() != content if manifest.exists() else True
-    assert_as_from_scratch(tmp_path, shop)
+    one, other = published_path(tmp_path / "data"), published_path(indexed_once[1])  # as from scratch
+    assert one not in {None, other}
+    assert differences(one, other) == []  # type: ignore[arg-type]
 
 
-def test_a_manifest_without_the_newest_fields_is_read(tmp_path: Path):
-    shop = make_repository(tmp_path / "shop")
-    run_id = index(tmp_path, shop).run_id
-    manifest = tmp_path / "data" / "lake" / "runs" / f"{run_id}.json"
+def test_a_manifest_without_the_newest_fields_is_read(tmp_path: Path, indexed: Path):
+    manifest = last_manifest(tmp_path)
     raw = json.loads(manifest.read_bytes())
     del raw["shards"]
     manifest.write_text(json.dumps(raw))
-    assert index(tmp_path, shop).is_unchanged
+    assert index(tmp_path, indexed).is_unchanged
 
 
-def test_a_lake_of_a_newer_version_is_refused_and_stays_as_it_is(tmp_path: Path):
-    shop = make_repository(tmp_path / "shop")
-    run_id = index(tmp_path, shop).run_id
-    manifest = tmp_path / "data" / "lake" / "runs" / f"{run_id}.json"
+def test_a_lake_of_a_newer_version_is_refused_and_stays_as_it_is(tmp_path: Path, indexed: Path):
+    manifest = last_manifest(tmp_path)
     raw = json.loads(manifest.read_bytes())
     manifest.write_text(json.dumps({**raw, "format": 99}))
     before = published_path(tmp_path / "data")
     with pytest.raises(LakeFormatError, match="has format 99"):
-        index(tmp_path, shop)
+        index(tmp_path, indexed)
     with pytest.raises(LakeFormatError, match="upgrade repolake"):
         collect_garbage(settings=settings_for(tmp_path / "data"))
     assert published_path(tmp_path / "data") == before
