@@ -49,11 +49,10 @@ def evaluate_retrieval(
     is_first = baseline == LATEST and latest_evaluation(lake, queries.name) is None
     earlier = None if is_first else find_baseline(lake, baseline, queries.name)
     grid = Grid(modes=modes, chunkers=chunkers, models=models, chunk_tokens=chunk_tokens)
-    evaluation = (
-        PrefectExecutor()
-        .submit(evaluate, queries, grid, settings=settings, progress=LoggedProgress(), split=split)
-        .result()
-    )
+    with PrefectExecutor() as executor:
+        evaluation = executor.submit(
+            evaluate, queries, grid, settings=settings, progress=LoggedProgress(), split=split
+        ).result()
     write_evaluation(lake, evaluation)
     drops = [] if earlier is None else dropped(evaluation, earlier, metric, max_drop)
     description = _description(evaluation, earlier, drops)

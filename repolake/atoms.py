@@ -41,7 +41,7 @@ class AtomList:
         after_blank = True
         for line in range(tokens.line_of(start), tokens.line_of(end - 1) + 1):
             line_start = max(start, tokens.line_starts[line])
-            line_end = min(end, tokens.line_end(line) + 1)
+            line_end = min(end, tokens.line_ends[line] + 1)
             content = tokens.data[line_start:line_end]
             if content.isspace():
                 after_blank = True

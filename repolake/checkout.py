@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -18,6 +20,7 @@ from repolake.git_repository import Commit, GitRepository
 from repolake.ignored_later import with_ignoring_lines, without_forced
 from repolake.lake import Lake
 from repolake.locations import allowed_address, is_url, public_url, repository_name
+from repolake.path_names import path_bytes
 from repolake.records import Repository, RepositorySpec, Snapshot, Source, SourceMode
 from repolake.settings import Settings
 
@@ -64,11 +67,22 @@ class Checkout:
         return folder_attributes(self.root, self.git, paths)
 
     def last_commits(self, paths: set[str], commit_limit: int) -> dict[str, LastCommit]:
-        """Return the last commit of each path as far as history is read; nothing for a plain folder."""
-        head = self._head()
-        if self.git is None or head is None:
+        """Return the last commit of each path as far as history is read; nothing for a plain folder.
+
+        An uncommitted file of a work tree counts as changed when it was written, not before its HEAD was.
+        """
+        if self.git is None:
             return {}
-        return last_commits(self.git, head, paths, commit_limit)
+        head = self._head()
+        found = last_commits(self.git, head, paths, commit_limit) if head is not None else {}
+        if self.commit is None:
+            earliest = self.git.resolve(None).committed_at if head is not None else None
+            for path in self.git.uncommitted_paths() & paths:
+                with contextlib.suppress(OSError):  # gone since it was listed: its reading will say so
+                    written = (self.root / os.fsdecode(path_bytes(path))).stat().st_mtime
+                    time = datetime.fromtimestamp(written, UTC)
+                    found[path] = LastCommit(max(time, earliest or time), None)
+        return found
 
     def with_root_commit(self) -> Checkout:
         """Return the checkout with its root commit, which costs a walk along first parents."""

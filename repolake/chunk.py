@@ -13,7 +13,9 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,29 +26,46 @@ from repolake.errors import SettingsError, SourceError
 from repolake.grammars import GRAMMARS
 from repolake.lake import Lake
 from repolake.progress import Progress, SilentProgress
-from repolake.reading import FileSource
 from repolake.records import Chunker, ChunkReport, Failure, Snapshot, Source, Stage
 from repolake.settings import Settings
 from repolake.shards import CHUNK_SCHEMA, ShardWriter, read_shard
+from repolake.shares import shares
 from repolake.source import open_source
 from repolake.splitter import SMALLEST_BUDGET
 from repolake.worker_pool import WorkerPool
 
-CHUNKER_VERSION = 2  # raise it with every change that moves a cut or changes a symbol
+CHUNKER_VERSION = 3  # raise it with every change that moves a cut or changes a symbol or reference
 BYTES_PER_WORKER = 2 * 1024 * 1024  # a second worker pays for its start from about here
 NO_CHUNK_ORDINAL = -1
+LIST_COLUMNS = ("symbols", "symbol_references", "imports")
 
 
-@dataclass(frozen=True, slots=True)
+class _Place(NamedTuple):
+    """A path in the snapshot at a position among those of the call."""
+
+    position: int
+    path: str
+
+
+@dataclass(slots=True)
 class _Missing:
-    """A blob to be cut as one language, and one place where it can be read."""
+    """A blob to be cut as one language, and its place in each snapshot that needs it; one is read."""
 
     blob: str
     language: str
-    path: str
     size_bytes: int
-    source: Source
-    repository: str
+    places: list[_Place]
+    read_at: _Place
+
+
+@dataclass(slots=True)
+class _Counts:
+    """What one snapshot got."""
+
+    blobs_chunked: int = 0
+    chunks_new: int = 0
+    bytes_chunked: int = 0
+    syntax_error_count: int = 0
 
 
 def chunking_fingerprint(budget: int, tokenizer_fingerprint: str, chunker: Chunker) -> str:
@@ -71,11 +90,13 @@ def chunk(
     chunker: Chunker,
     settings: Settings,
     progress: Progress | None = None,
-) -> ChunkReport:
+) -> tuple[ChunkReport | SourceError, ...]:
     """Cut the files of these snapshots that have no chunks under `fingerprint`, and store the chunks.
 
-    `budget` is the most tokens of one embedded text, header and special tokens included. A file that cannot
-    be read or cut is a failure in the report and has no rows, so that the next run tries it again.
+    Returns one report a snapshot, in their order, or the error of one whose repository or folder is gone; a
+    blob that several need counts for the first where it can be read. `budget` is the most tokens of one
+    embedded text, header and special tokens included. A file that cannot be read or cut is a failure in the
+    report and has no rows, so that the next run tries it again.
 
     Raises SettingsError for a budget without room for text, LakeWriteError when the lake cannot be written.
     """
@@ -87,9 +108,15 @@ def chunk(
     progress = progress or SilentProgress()
     missing = _missing(sources, lake, fingerprint)
     progress.start(Stage.CHUNK, "files", len(missing))
-    run = _Run(missing, ShardWriter(lake.chunks_dir(fingerprint), CHUNK_SCHEMA), progress)
+    run = _Run(sources, missing, ShardWriter(lake.chunks_dir(fingerprint), CHUNK_SCHEMA), progress)
     if missing:
-        config = WorkerConfig(str(tokenizer_file), budget, chunker, settings.chunk_timeout_seconds)
+        config = WorkerConfig(
+            str(tokenizer_file),
+            budget,
+            chunker,
+            settings.chunk_timeout_seconds,
+            settings.chunk_memory_bytes,
+        )
         size = sum(file.size_bytes for file in missing)
         most = settings.workers or usable_core_count()
         count = min(most, 1 + size // BYTES_PER_WORKER)
@@ -98,71 +125,134 @@ def chunk(
                 run.store(results)
     run.writer.flush()
     progress.finish(Stage.CHUNK)
-    return ChunkReport(
-        blobs_chunked=run.blobs_chunked,
-        chunks_new=run.chunks_new,
-        bytes_chunked=run.bytes_chunked,
-        syntax_error_count=run.syntax_error_count,
-        seconds=time.monotonic() - started,
-        failures=tuple(run.failures),
-        notes=tuple(sorted(run.notes)),
-    )
+    seconds = shares(time.monotonic() - started, [counts.bytes_chunked for counts in run.counts])
+    return tuple(run.outcome(position, seconds[position]) for position in range(len(sources)))
 
 
 class _Run:
-    """What one call of `chunk` has done so far."""
+    """What one call of `chunk` has done so far; lists have one entry a snapshot."""
 
-    def __init__(self, missing: list[_Missing], writer: ShardWriter, progress: Progress) -> None:
+    def __init__(
+        self,
+        sources: Sequence[tuple[Snapshot, Source]],
+        missing: list[_Missing],
+        writer: ShardWriter,
+        progress: Progress,
+    ) -> None:
+        self.sources = sources
         self.missing = missing
         self.writer = writer
         self.progress = progress
-        self.failures: list[Failure] = []
-        self.notes: set[str] = set()
-        self.blobs_chunked = 0
-        self.chunks_new = 0
-        self.bytes_chunked = 0
-        self.syntax_error_count = 0
+        self.counts = [_Counts() for _ in sources]
+        self.failures: list[list[Failure]] = [[] for _ in sources]
+        self.notes: list[set[str]] = [set() for _ in sources]
+        self.gone: dict[int, SourceError] = {}
+
+    def outcome(self, position: int, seconds: float) -> ChunkReport | SourceError:
+        """Return the report of a snapshot, or the error of one that could not be opened."""
+        if position in self.gone:
+            return self.gone[position]
+        counts = self.counts[position]
+        return ChunkReport(
+            blobs_chunked=counts.blobs_chunked,
+            chunks_new=counts.chunks_new,
+            bytes_chunked=counts.bytes_chunked,
+            syntax_error_count=counts.syntax_error_count,
+            seconds=seconds,
+            failures=tuple(self.failures[position]),
+            notes=tuple(sorted(self.notes[position])),
+        )
 
     def jobs(self, opened: ExitStack) -> Iterator[FileJob]:
         """Read the missing files one by one; what cannot be read is a failure."""
-        sources: dict[Source, FileSource] = {}
+        reader = _Reader(self.sources, self.gone, opened)
         for number, file in enumerate(self.missing):
-            try:
-                if file.source not in sources:
-                    sources[file.source] = opened.enter_context(open_source(file.source))
-                data = sources[file.source].read(file.path, file.blob)
-            except SourceError as error:
-                self._fail(file, str(error))
+            data = self._read(file, reader)
+            if data is None:
+                self.progress.advance(Stage.CHUNK, 1)
+            else:
+                yield FileJob(number, file.read_at.path, file.language, data)
+
+    def _read(self, file: _Missing, reader: _Reader) -> bytes | None:
+        """Return the content from the first place where it can be read."""
+        errors = []
+        for place in file.places:
+            if place.position in self.gone:
                 continue
-            yield FileJob(number, file.path, file.language, data)
+            try:
+                data = reader.read(place, file.blob)
+            except SourceError as error:
+                errors.append((place, str(error)))
+            else:
+                file.read_at = place
+                return data
+        for place, reason in errors:
+            self._fail(file, place, reason)
+        return None
 
     def store(self, results: list[FileResult]) -> None:
         """Write the rows of some files; all rows of a blob go into one shard."""
         sound = []
         for result in results:
+            file = self.missing[result.number]
             if result.note is not None:
-                self.notes.add(result.note)
+                self.notes[file.read_at.position].add(result.note)
             if result.error is not None:
-                self._fail(self.missing[result.number], result.error)
+                for place in file.places:
+                    self._fail(file, place, result.error)
                 continue
             sound.append(result)
-            self.blobs_chunked += 1
-            self.chunks_new += len(result.rows)
-            self.bytes_chunked += self.missing[result.number].size_bytes
-            self.syntax_error_count += result.has_syntax_error
+            counts = self.counts[file.read_at.position]
+            counts.blobs_chunked += 1
+            counts.chunks_new += len(result.rows)
+            counts.bytes_chunked += file.size_bytes
+            counts.syntax_error_count += result.has_syntax_error
         if sound:
             self.writer.add(_table(sound, self.missing))
-        self.progress.advance(Stage.CHUNK, len(sound))
+        self.progress.advance(Stage.CHUNK, len(results))
 
-    def _fail(self, file: _Missing, reason: str) -> None:
-        self.failures.append(Failure(file.repository, file.path, Stage.CHUNK, reason, file.blob))
-        self.progress.advance(Stage.CHUNK, 1)
+    def _fail(self, file: _Missing, place: _Place, reason: str) -> None:
+        snapshot, _ = self.sources[place.position]
+        failure = Failure(snapshot.repository, place.path, Stage.CHUNK, reason, file.blob)
+        self.failures[place.position].append(failure)
+
+
+class _Reader:
+    """Reads the files of several snapshots, with one source open at a time: they may be hundreds."""
+
+    def __init__(
+        self,
+        sources: Sequence[tuple[Snapshot, Source]],
+        gone: dict[int, SourceError],
+        opened: ExitStack,
+    ) -> None:
+        self._sources = sources
+        self._gone = gone
+        self._opened = opened
+        self._source: Source | None = None
+
+    def read(self, place: _Place, blob: str) -> bytes:
+        """Return the content of a file.
+
+        Raises SourceError when it cannot be read, or its repository or folder is gone, which is noted.
+        """
+        _, source = self._sources[place.position]
+        if source != self._source:
+            self._opened.close()
+            self._source = None
+            try:
+                self._files = self._opened.enter_context(open_source(source))
+            except SourceError as error:
+                self._gone[place.position] = error
+                raise
+            self._source = source
+        return self._files.read(place.path, blob)
 
 
 def _missing(sources: Sequence[tuple[Snapshot, Source]], lake: Lake, fingerprint: str) -> list[_Missing]:
     known = _known(lake, fingerprint)
     missing: dict[tuple[str, str], _Missing] = {}
-    for snapshot, source in sources:
+    for position, (snapshot, _) in enumerate(sources):
         table = read_shard(
             lake.snapshot_path(snapshot.snapshot_id),
             columns=["path", "blob", "size_bytes", "language", "skip_reason", "error"],
@@ -170,10 +260,13 @@ def _missing(sources: Sequence[tuple[Snapshot, Source]], lake: Lake, fingerprint
         indexed = pc.and_(pc.is_null(table["skip_reason"]), pc.is_null(table["error"]))
         for row in table.filter(indexed).to_pylist():
             key = (row["blob"], row["language"])
-            if key not in known and key not in missing:
-                missing[key] = _Missing(
-                    *key, row["path"], row["size_bytes"] or 0, source, snapshot.repository
-                )
+            if key in known:
+                continue
+            place = _Place(position, row["path"])
+            if key not in missing:
+                missing[key] = _Missing(*key, row["size_bytes"] or 0, [place], place)
+            elif missing[key].places[-1].position != position:
+                missing[key].places.append(place)
     return list(missing.values())
 
 
@@ -197,7 +290,19 @@ def _table(results: list[FileResult], missing: list[_Missing]) -> pa.Table:
         columns["ordinal"].extend(range(len(rows)) if result.rows else [NO_CHUNK_ORDINAL])
         for name, values in zip(ROW_COLUMNS, zip(*rows, strict=True), strict=True):
             columns[name].extend(values)
-    return pa.table(columns, schema=CHUNK_SCHEMA)
+    listed = {name: _lists(columns[name], CHUNK_SCHEMA.field(name).type) for name in LIST_COLUMNS}
+    return pa.table({**columns, **listed}, schema=CHUNK_SCHEMA)
+
+
+def _lists(rows: list[object], kind: pa.ListType) -> pa.ListArray:
+    """Return one list of structs a row; each row is a list of tuples, or None for an empty one."""
+    lists: list[list[tuple[object, ...]]] = [row or [] for row in rows]  # type: ignore[misc]
+    offsets = list(accumulate((len(row) for row in lists), initial=0))
+    flat = [entry for row in lists for entry in row]
+    fields = list(kind.value_type)
+    values = [pa.array([entry[number] for entry in flat], field.type) for number, field in enumerate(fields)]
+    entries = pa.StructArray.from_arrays(values, fields=fields)
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), entries, type=kind)
 
 
 def _version(package: str) -> str:

@@ -7,14 +7,20 @@ file that takes too long ends it by an alarm that native code cannot ignore.
 
 from __future__ import annotations
 
+import resource
 import signal
 import sys
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from operator import attrgetter
 from pathlib import Path
 
+from repolake.imports import FileImport
 from repolake.records import Chunker
-from repolake.splitter import split
+from repolake.references import FileDefinition, FileReference
+from repolake.splitter import FileChunks, split
 from repolake.text_decoding import file_text
 from repolake.tokens import TokenCounter
 
@@ -27,6 +33,7 @@ class WorkerConfig:
     budget: int
     chunker: Chunker
     timeout_seconds: float
+    memory_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +71,9 @@ ROW_COLUMNS = (
     "start_byte",
     "end_byte",
     "text",
+    "symbols",
+    "symbol_references",
+    "imports",
 )
 
 
@@ -74,6 +84,7 @@ def chunk_file(job: FileJob, config: WorkerConfig, counter: TokenCounter) -> Fil
         return FileResult(job.number, [], error="its bytes are no text in any known encoding")
     found = split(decoded.text, job.language, config.budget, counter, config.chunker)
     data = decoded.text.encode()
+    listed = _listed(found)
     rows: list[tuple[object, ...]] = [
         (
             chunk.symbol,
@@ -87,16 +98,46 @@ def chunk_file(job: FileJob, config: WorkerConfig, counter: TokenCounter) -> Fil
             chunk.start_byte,
             chunk.end_byte,
             data[chunk.start_byte : chunk.end_byte].decode(),
+            *listed[number],
         )
-        for chunk in found.chunks
+        for number, chunk in enumerate(found.chunks)
     ]
     return FileResult(job.number, rows, found.has_syntax_error, found.note)
+
+
+def _listed(found: FileChunks) -> list[tuple[list[tuple[object, ...]], ...]]:
+    """Return for each chunk the rows of the symbols, references and imports that begin in it."""
+    starts = [chunk.start_byte for chunk in found.chunks]
+    listed: list[tuple[list[tuple[object, ...]], ...]] = [([], [], []) for _ in starts]
+    definitions, uses, imports = found.references
+    fields: tuple[tuple[Sequence[FileDefinition | FileReference | FileImport], tuple[str, ...]], ...] = (
+        (definitions, ("name", "symbol", "symbol_kind", "start_line", "end_line")),
+        (uses, ("kind", "name", "qualifier", "symbol", "line")),
+        (imports, ("module", "name", "local_name", "line")),
+    )
+    for column, (entries, names) in enumerate(fields):
+        values = attrgetter(*names)
+        for entry in entries:
+            listed[max(bisect_right(starts, entry.start_byte) - 1, 0)][column].append(values(entry))
+    return listed
+
+
+def _limit_memory(most_bytes: int) -> None:
+    """Let allocations beyond a limit fail: the kernel would end the largest process, not this one.
+
+    Python ends with MemoryError then, the tokenizer with SIGABRT and tree-sitter with SIGSEGV: each costs the
+    file at hand. Linux counts all private memory (RLIMIT_DATA); elsewhere the limit has no effect.
+    """
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    if hard == resource.RLIM_INFINITY or most_bytes < hard:
+        resource.setrlimit(resource.RLIMIT_DATA, (most_bytes, hard))
 
 
 def serve(connection: Connection) -> None:
     """Say READY, then answer lists of jobs until the other side closes the connection."""
     try:
         config: WorkerConfig = connection.recv()
+        _limit_memory(config.memory_bytes)
         counter = TokenCounter.load(Path(config.tokenizer_file))
         connection.send(READY)
         while True:

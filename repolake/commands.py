@@ -212,6 +212,14 @@ def search(
         str | None, typer.Option("--path-glob", help="Only paths like this; ** spans folders.")
     ] = None,
     symbol: Annotated[str | None, typer.Option("--symbol", help="Only this symbol.")] = None,
+    since: Annotated[
+        str | None,
+        typer.Option("--since", metavar="TIME", help="Only files changed since 2026-11-23, or for 7d."),
+    ] = None,
+    recent: Annotated[
+        float,
+        typer.Option("--recent", metavar="WEIGHT", min=0, help="How much newer files count; 1: as an arm."),
+    ] = 0.0,
     explain: Annotated[bool, typer.Option("--explain", help="Say why each result ranks.")] = False,
     data_dir: DataDir = None,
     json: Json = False,
@@ -228,14 +236,15 @@ def search(
         "path": path,
         "path_glob": path_glob,
         "symbol": symbol,
+        "since": since,
     }
     settings = make_settings(data_dir)
     with open_index(settings.data_dir, settings=settings) as session:
-        hits = session.search(query, k=k, mode=mode, **filters)
+        hits = session.search(query, k=k, mode=mode, recency=recent, **filters)
     for note in hits.notes:
         typer.echo(f"repolake: {note}", err=True)
     if json:
-        print_json([asdict(hit) for hit in hits])
+        print_json([hit.columns() for hit in hits])
     elif hits:
         print_hits(hits, make_console(), explain=explain)
     else:

@@ -70,9 +70,22 @@ MACROS = (
     "vector_hits",
     "shown_chunks",
     "named_definitions",
+    "hybrid_hits",
 )
 VIEWS = ("code", "inventory", "skip_summary", "repository_summary", "largest_files")
-PUBLIC_MACROS = ("search_text", "search_vector", "search_hybrid", "similar_chunks", "grep", "snapshot_diff")
+PUBLIC_MACROS = (
+    "search_text",
+    "search_vector",
+    "search_hybrid",
+    "similar_chunks",
+    "grep",
+    "recent_chunks",
+    "definitions",
+    "references_to",
+    "callers",
+    "repo_map",
+    "snapshot_diff",
+)
 
 
 class Builder:
@@ -102,10 +115,30 @@ class Builder:
         row = self._connection.fetchone()
         return None if row is None else row[0]
 
+    def columns(self, name: str) -> dict[str, Any]:
+        """Run one query of `sql/` and return its columns as numpy arrays."""
+        self.run(name)
+        return self._connection.fetchnumpy()
+
     def insert(self, table: str, rows: pa.Table) -> None:
         """Append rows that have the table's columns, in order, to the table."""
         relation = self._connection.from_arrow(rows)
         relation.insert_into(table)
+
+
+@contextmanager
+def signals_pass(connection: Connection) -> Iterator[None]:
+    """Let through what a signal handler raised during a query, which DuckDB wraps in a RuntimeError.
+
+    The query is stopped: other threads still work at it, and closing the connection would wait for them.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        if error.__cause__ is not None and str(error) == "Query interrupted":
+            connection.interrupt()
+            raise error.__cause__  # noqa: B904  # the RuntimeError says nothing more
+        raise
 
 
 @contextmanager
@@ -122,14 +155,17 @@ def build(path: Path, dimension: int, *, memory_limit: str, threads: int) -> Ite
     }
     if threads:
         config["threads"] = threads
+    connection: Connection | None = None
     try:
-        connection = duckdb.connect(str(path), config=config)
-    except duckdb.Error as error:
-        raise LakeWriteError(str(path), str(error)) from error
-    try:
-        yield Builder(connection, path, dimension)
+        try:
+            connection = duckdb.connect(str(path), config=config)
+        except duckdb.Error as error:
+            raise LakeWriteError(str(path), str(error)) from error
+        with signals_pass(connection):
+            yield Builder(connection, path, dimension)
     except BaseException:
-        connection.close()
+        if connection is not None:
+            connection.close()
         discard(path)
         raise
     else:
@@ -250,10 +286,11 @@ def check(path: Path, *, memory_limit: str, threads: int) -> dict[str, list[tupl
     try:
         limit(connection, memory_limit, threads)
         found = {}
-        for name in sql_files.names("checks"):
-            rows = connection.execute(sql_files.read(f"checks/{name}")).fetchmany(CHECK_ROWS)
-            if rows:
-                found[name] = rows
+        with signals_pass(connection):
+            for name in sql_files.names("checks"):
+                rows = connection.execute(sql_files.read(f"checks/{name}")).fetchmany(CHECK_ROWS)
+                if rows:
+                    found[name] = rows
     except duckdb.Error as error:
         raise DatabaseError(str(path), str(error)) from error
     else:
@@ -334,7 +371,8 @@ def query_lake(scratch_dir: Path, *, threads: int) -> Iterator[LakeSession]:
     try:
         for name in ("session/file_label", "session/embedded_text"):
             connection.execute(sql_files.read(name))
-        yield LakeSession(connection)
+        with signals_pass(connection):
+            yield LakeSession(connection)
     finally:
         connection.close()
 
@@ -349,6 +387,7 @@ def query_published(data_dir: Path, scratch_dir: Path, *, memory_limit: str) -> 
     connection, path = open_published(data_dir, spill_dir=scratch_dir)
     try:
         limit(connection, memory_limit, 0)
-        yield LakeSession(connection, str(path))
+        with signals_pass(connection):
+            yield LakeSession(connection, str(path))
     finally:
         connection.close()

@@ -191,13 +191,13 @@ def _keyword_kind(node: Node, kind: str) -> str:
 
 def _at(node: Node, step: str) -> Node | None:
     """Return a child by field name, else the first of that type; an empty step: the last child."""
-    children = node.named_children
     if not step:
+        children = node.named_children
         return children[-1] if children else None
     found = node.child_by_field_name(step)
     if found is not None:
         return found
-    return next((child for child in children if child.type == step), None)
+    return next((child for child in node.named_children if child.type == step), None)
 
 
 def _name(node: Node, grammar: Grammar) -> str | None:
@@ -261,6 +261,8 @@ def _macro_name(node: Node, macro: str) -> str:
 
 def _dotted(text: str) -> str:
     """Return a name with dots between its parts, without template arguments."""
+    if text.isidentifier():
+        return text
     text = " ".join(text.split())
     if "operator" not in text:
         while "<" in text and (shorter := TEMPLATE_ARGUMENTS.sub("", text)) != text:
@@ -315,7 +317,7 @@ def _body(node: Node, grammar: Grammar) -> Node | None:
 def _before(value: Node, body: Node) -> int:
     """Return where the signature ends: the last thing before the body that is no comment."""
     # A node's siblings are asked of its parent: tree-sitter looks for `prev_sibling` from the root down.
-    keyword = body.children[0] if body.child_count else None
+    keyword = body.child(0) if body.child_count else None
     if keyword is not None and not keyword.is_named and keyword.type.isalpha():
         return keyword.end_byte  # `interface`, `do`: part of the signature though the body begins with it
     end = body.start_byte

@@ -22,6 +22,7 @@ from repolake.progress import Progress
 from repolake.records import EmbedReport, Failure, Snapshot, Stage
 from repolake.settings import Settings
 from repolake.shards import CHUNK_SCHEMA, ShardWriter, embedding_schema
+from repolake.shares import shares
 
 WINDOW_TEXTS = 8192  # sorted by length together; more would hold more memory for hardly shorter batches
 
@@ -90,7 +91,7 @@ def embed(
         failures = _failures(session, errors, snapshots, snapshot_shards, chunk_shards)
         got = _without_failed(session, needs, errors)
         progress.finish(Stage.EMBED)
-    seconds = _shares(time.perf_counter() - started, [need.missing_token_count for need in needs])
+    seconds = shares(time.perf_counter() - started, [need.missing_token_count for need in needs])
     return tuple(
         EmbedReport(
             embeddings_new=need.missing_count,
@@ -168,14 +169,6 @@ def _without_failed(session: LakeSession, needs: list[_Need], errors: dict[str, 
             (need, failed.get(position, (0, 0))) for position, need in enumerate(needs)
         )
     ]
-
-
-def _shares(seconds: float, token_counts: Sequence[int]) -> list[float]:
-    """Share the time out by the tokens encoded for each snapshot; alike if there were none."""
-    total = sum(token_counts)
-    if not total:
-        return [seconds / len(token_counts)] * len(token_counts)
-    return [seconds * count / total for count in token_counts]
 
 
 def _token_limit(model: ModelIdentity) -> int | None:

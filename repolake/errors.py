@@ -186,13 +186,13 @@ class ShrinkError(RepolakeError):
 
 @dataclass(eq=False)
 class SourceError(RepolakeError):
-    """A repository or folder could not be read; its last snapshot stays."""
+    """A repository or folder could not be read; a snapshot that the index has of it stays."""
 
     location: str
     reason: str
 
     def __str__(self) -> str:
-        return f"cannot read {self.location}: {self.reason}; its last snapshot stays in the index"
+        return f"cannot read {self.location}: {self.reason}; run again when it can be read"
 
 
 @dataclass(eq=False)

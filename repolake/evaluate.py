@@ -142,9 +142,15 @@ def _spans(symbol: str, chunks: list[tuple[str, str, str, int, int]]) -> Iterato
 def _results(index: Index, variant: Variant, labels: Sequence[LabelledQuery]) -> Iterator[QueryResult]:
     index.search("warm up", k=1, mode=variant.mode)  # the first query loads the model
     for label in labels:
-        filters = {"kind": variant.kind, "repository": label.repository, "path": label.path_prefix}
         started = time.perf_counter()
-        hits = index.search(label.query, k=DEPTH, mode=variant.mode, **filters)
+        hits = index.search(
+            label.query,
+            k=DEPTH,
+            mode=variant.mode,
+            kind=variant.kind,
+            repository=label.repository,
+            path=label.path_prefix,
+        )
         seconds = time.perf_counter() - started
         spans = [Hit(hit.path, hit.start_line, hit.end_line) for hit in hits]
         yield QueryResult(

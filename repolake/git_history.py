@@ -24,10 +24,13 @@ _READ_BYTES = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class LastCommit:
-    """The last commit that changed a path; the time is UTC."""
+    """The last commit that changed a path; the time is UTC.
+
+    An uncommitted file has no author: the next commit, from the time at which the file was written.
+    """
 
     committed_at: datetime
-    author: str
+    author: str | None
 
 
 def last_commits(

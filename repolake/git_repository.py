@@ -166,14 +166,24 @@ class GitRepository:
 
         Only asked of our own repositories: comparing may run the filters that a configuration names.
         """
+        return len(self._status("--untracked-files=no"))
+
+    def uncommitted_paths(self) -> frozenset[str]:
+        """Return the paths on disk or in the index that differ from HEAD or that no commit knows.
+
+        None in a repository that is not ours, as in `changed_file_count`.
+        """
+        return frozenset(path_text(line[3:]) for line in self._status("--untracked-files=all"))
+
+    def _status(self, *options: str) -> list[bytes]:
         if self.work_tree is None or not _is_ours(self.work_tree):
-            return 0
+            return []
         status = run_git(
             [f"--git-dir={self.git_dir}", f"--work-tree={self.work_tree}", "status", "--porcelain", "-z",
-             "--untracked-files=no", "--ignore-submodules=all", "--no-renames"],
+             "--ignore-submodules=all", "--no-renames", *options],
             self.location,
         )  # fmt: skip
-        return status.count(b"\0")
+        return status.split(b"\0")[:-1]
 
 
 class BlobReader(FileSource):

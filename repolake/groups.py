@@ -142,25 +142,26 @@ def _gone_refs(spec: RepositorySpec, refs: Sequence[str], context: Context) -> I
 def chunk_group(
     scans: tuple[tuple[RepositorySpec, ScanReport], ...], context: Context
 ) -> tuple[ChunkReport | RepositoryFailure, ...]:
-    """Chunk each snapshot, in order; a repository that vanished meanwhile becomes a failure."""
-    outcomes: list[ChunkReport | RepositoryFailure] = []
-    for spec, report in scans:
-        try:
-            chunked = chunk(
-                [(report.snapshot, report.source)],
-                lake=context.lake,
-                fingerprint=context.chunking.fingerprint,
-                tokenizer_file=context.chunking.tokenizer_file,
-                budget=context.chunking.budget,
-                chunker=context.chunking.chunker,
-                settings=context.settings,
-                progress=context.progress,
-            )
-        except SourceError as error:
-            outcomes.append(RepositoryFailure(spec, report.snapshot.ref, Stage.CHUNK, error))
-        else:
-            outcomes.append(chunked)
-    return tuple(outcomes)
+    """Chunk the snapshots, all at once: the lake is read once, and files share worker processes.
+
+    A repository that vanished meanwhile becomes a failure.
+    """
+    outcomes = chunk(
+        [(report.snapshot, report.source) for _, report in scans],
+        lake=context.lake,
+        fingerprint=context.chunking.fingerprint,
+        tokenizer_file=context.chunking.tokenizer_file,
+        budget=context.chunking.budget,
+        chunker=context.chunking.chunker,
+        settings=context.settings,
+        progress=context.progress,
+    )
+    return tuple(
+        RepositoryFailure(spec, report.snapshot.ref, Stage.CHUNK, outcome)
+        if isinstance(outcome, SourceError)
+        else outcome
+        for (spec, report), outcome in zip(scans, outcomes, strict=True)
+    )
 
 
 def embed_group(snapshots: tuple[Snapshot, ...], context: Context) -> tuple[EmbedReport, ...]:

@@ -8,10 +8,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from repolake import database
-from repolake.errors import PublishError, RepolakeError
+from repolake.centrality import page_rank
+from repolake.errors import PublishError
 from repolake.lake import Lake
 from repolake.manifest import Manifest
 from repolake.progress import Progress
@@ -43,7 +45,7 @@ def load(manifest: Manifest, *, lake: Lake, settings: Settings, progress: Progre
     try:
         _check(draft, settings)
         path = database.publish(draft)
-    except RepolakeError:
+    except BaseException:
         database.discard(draft)
         raise
     return LoadReport(
@@ -107,6 +109,15 @@ def _fill(builder: database.Builder, manifest: Manifest, lake: Lake, progress: P
     builder.run("load/create_version_chunks", chunk_shards=chunk_shards)
     builder.run("load/insert_chunks", chunk_shards=chunk_shards)
     builder.run("load/insert_snapshot_chunks")
+    for name in ("create_reference_files", "create_module_names"):
+        builder.run(f"load/{name}")
+    builder.run("load/insert_symbols", chunk_shards=chunk_shards)
+    builder.run("load/insert_imports", chunk_shards=chunk_shards)
+    for name in ("create_bindings", "create_reference_targets"):
+        builder.run(f"load/{name}")
+    builder.run("load/create_uses", chunk_shards=chunk_shards)
+    builder.run("load/insert_symbol_references")
+    _rank_files(builder)
     builder.run("load/compress_lightly")
     if embedding_shards:
         builder.run("load/create_embedded_hashes", embedding_shards=embedding_shards)
@@ -116,6 +127,19 @@ def _fill(builder: database.Builder, manifest: Manifest, lake: Lake, progress: P
     builder.run("load/compress_as_fits")
     builder.run("load/insert_current_chunks")
     _index_words(builder, progress)
+
+
+def _rank_files(builder: database.Builder) -> None:
+    builder.run("load/create_file_nodes")
+    starts = np.asarray(builder.columns("load/file_starts")["start"], np.float64)
+    edges = builder.columns("load/file_edges")
+    scores = page_rank(
+        np.asarray(edges["source"], np.int64),
+        np.asarray(edges["target"], np.int64),
+        np.asarray(edges["weight"], np.float64),
+        starts,
+    )
+    builder.run("load/insert_file_ranks", scores=scores.tolist())
 
 
 def _index_words(builder: database.Builder, progress: Progress) -> None:

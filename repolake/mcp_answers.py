@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from repolake import sql_files
 from repolake.chunk_context import read_chunk
@@ -15,7 +16,7 @@ MAX_LINE_CHARACTERS = 240
 MAX_CELL_CHARACTERS = 400
 SNIPPET_LINES = 12
 
-Filters = dict[str, str | None]
+Filters = dict[str, Any]
 
 
 def search_answer(index: Index, query: str, k: int, mode: str, filters: Filters) -> str:
@@ -64,6 +65,23 @@ def grep_answer(index: Index, pattern: str, k: int, filters: Filters) -> str:
         _line(f"{r['repository']} {r['path']}:{r['line']} [{r['symbol']}] {r['text']}") for r in rows[:k]
     ]
     return _cut(_with_rest(lines, len(rows) > k, "lines"), "ask for a smaller k, or filter")
+
+
+def map_answer(index: Index, repository: str, token_budget: int) -> str:
+    """Return the signatures of a repository's most central files, each file under its path.
+
+    Raises UnknownNameError for a repository that the index does not hold.
+    """
+    index.checked_filters({"repository": repository})
+    lines: list[str] = []
+    path = ""
+    rows = index.rows("queries/repo_map", repository=repository, token_budget=token_budget)
+    for _, found, start_line, _, signature, _ in rows:
+        if found != path:
+            path = found
+            lines.append(path)
+        lines.append(_line(f"  {start_line}: {signature}"))
+    return _cut(lines or ["no source file with definitions fits"], "ask for a smaller token_budget")
 
 
 def sql_answer(index: Index, query: str, max_rows: int) -> str:

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from repolake import __version__
 from repolake.errors import RepolakeError, sentence
-from repolake.mcp_answers import chunk_answer, grep_answer, search_answer, sql_answer
+from repolake.mcp_answers import chunk_answer, grep_answer, map_answer, search_answer, sql_answer
 from repolake.records import Kind, SearchMode
 from repolake.search import Index
 from repolake.serve_index import PublishedIndex
@@ -35,6 +35,9 @@ FileKind = Annotated[Kind | None, Field(description="Only files for this purpose
 PathFilter = Annotated[str | None, Field(description="Only this file or, ending in /, this folder.")]
 PathGlob = Annotated[str | None, Field(description="Only such paths; ** spans folders: src/**/*.py")]
 Symbol = Annotated[str | None, Field(description="Only this definition, such as Cart.total_price.")]
+Since = Annotated[
+    str | None, Field(description="Only files changed since a date such as 2026-11-23, or an age such as 7d.")
+]
 
 
 def build_server(settings: Settings) -> MCPServer[None]:
@@ -58,6 +61,7 @@ def build_server(settings: Settings) -> MCPServer[None]:
         path: PathFilter = None,
         path_glob: PathGlob = None,
         symbol: Symbol = None,
+        since: Since = None,
     ) -> str:
         """Find code by what it does or by name: `repository path:start-end symbol #id`, first lines."""
         filters = {
@@ -68,6 +72,7 @@ def build_server(settings: Settings) -> MCPServer[None]:
             "path": path,
             "path_glob": path_glob,
             "symbol": symbol,
+            "since": since,
         }
         return newest.answer(lambda index: search_answer(index, query, k, mode.value, filters))
 
@@ -102,6 +107,13 @@ def build_server(settings: Settings) -> MCPServer[None]:
         }
         return newest.answer(lambda index: grep_answer(index, pattern, k, filters))
 
+    def repo_map(
+        repository: Annotated[str, Field(description="Name of the repository, such as acme/shop.")],
+        token_budget: Annotated[int, Field(ge=100, le=6000, description="Most tokens of signatures.")] = 2000,
+    ) -> str:
+        """Get to know a repository: signatures of its source files, the most central file first."""
+        return newest.answer(lambda index: map_answer(index, repository, token_budget))
+
     def sql(
         query: Annotated[str, Field(description="One DuckDB statement that reads.")],
         max_rows: Annotated[int, Field(ge=1, le=200, description="Most rows.")] = 50,
@@ -114,7 +126,7 @@ def build_server(settings: Settings) -> MCPServer[None]:
         """
         return newest.answer(lambda index: sql_answer(index, query, max_rows))
 
-    for tool in (search_code, get_chunk, grep, sql):
+    for tool in (search_code, get_chunk, grep, repo_map, sql):
         server.add_tool(tool, annotations=READ_ONLY, structured_output=False)
     return server
 

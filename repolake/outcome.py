@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 
 from repolake.content import Content
-from repolake.errors import UnknownNameError
+from repolake.errors import SourceError, UnknownNameError
 from repolake.manifest import StageCount
 from repolake.records import (
     WHOLE_REPOSITORY,
@@ -63,7 +63,12 @@ class Outcome:
         for failure in self.failed:
             known = before.repository_at(failure.spec.location, failure.spec.name)
             name = known.repository if known else failure.spec.name or failure.spec.location
-            found.append(Failure(name, WHOLE_REPOSITORY, failure.stage, str(failure.error)))
+            reason = str(failure.error)
+            if known and isinstance(failure.error, SourceError):
+                refs = before.current_refs(known.repository)
+                if (failure.ref or known.default_ref) in refs:
+                    reason += "; its last snapshot stays in the index"
+            found.append(Failure(name, WHOLE_REPOSITORY, failure.stage, reason))
         for _, report in self.scans:
             found.extend(report.failures)
         for chunked in self.chunked.values():

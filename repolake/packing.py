@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from repolake.scopes import Scope
 from repolake.tokens import TextTokens
@@ -18,8 +18,7 @@ LONGEST_WORDLESS = 400
 WORD_BYTE = re.compile(rb"[0-9A-Za-z\x80-\xff]")
 
 
-@dataclass(frozen=True, slots=True)
-class Atom:
+class Atom(NamedTuple):
     """Starts at `start` and ends where the next one starts. A cut before a low `depth` is better.
 
     A `whole` atom is a definition that fits: it is packed with nothing else.
@@ -31,8 +30,7 @@ class Atom:
     whole: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A chunk's bytes, white space at both ends left out but for the first line's indentation."""
 
     start: int

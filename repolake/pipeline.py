@@ -153,9 +153,7 @@ class _Run:
             raise UsageError("nothing to index", "name a PATH or URL")
         with self._timed(Stage.SCAN):
             self._scan(wanted, has_all_refs=not specs)
-            failed = self.outcome.failed
-            if not self.outcome.scans and not any(self._known(failure.spec) for failure in failed):
-                raise failed[0].error
+            self._raise_if_all_failed()
             if is_whole_list:
                 self._forget_unlisted()
             if self._is_chunking_new or self.damaged:
@@ -165,6 +163,8 @@ class _Run:
             self._write_first_manifest()
         with self._timed(Stage.CHUNK):
             self._chunk(missing)
+            self._raise_if_all_failed()
+            self._raise_if_gaps()
         content = self._content()
         with self._timed(Stage.EMBED):
             self._embed(content)
@@ -222,6 +222,16 @@ class _Run:
                 parts.append(replace(spec, refs=refs))
         self._scan(whole, has_all_refs=True)
         self._scan(parts)
+        self._raise_if_gaps()
+
+    def _raise_if_all_failed(self) -> None:
+        """Raise the first failure if there is nothing to publish."""
+        failed = self.outcome.failed
+        if not self.outcome.scans and not any(self._known(failure.spec) for failure in failed):
+            raise failed[0].error
+
+    def _raise_if_gaps(self) -> None:
+        """Raise UsageError if a repository cannot stay as it was, for want of chunks of the new chunking."""
         for failure in self.outcome.failed if self._is_chunking_new else ():
             if self._known(failure.spec) is not None:
                 raise UsageError(

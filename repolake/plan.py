@@ -164,7 +164,13 @@ def plan(
         elif decision.error is None and entry.blob is not None and inspected.data is not None:
             estimate.offer(entry.path, entry.blob, decision.language or "", inspected.data)
     progress.finish(Stage.SCAN)
-    config = WorkerConfig(str(tokenizer_file), budget, Chunker.AST, settings.chunk_timeout_seconds)
+    config = WorkerConfig(
+        str(tokenizer_file),
+        budget,
+        Chunker.AST,
+        settings.chunk_timeout_seconds,
+        settings.chunk_memory_bytes,
+    )
     estimate.cut(config, settings.workers or usable_core_count())
     for known in paths:
         if known.decision == "indexed":

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
 from repolake.errors import RepolakeError
 
 WHOLE_REPOSITORY = "."  # the path of a failure that is not about one file
+ASKED_COLUMNS = frozenset({"recency_rank"})  # of a hit: null unless the search asked for that arm
 
 
 class SourceMode(StrEnum):
@@ -148,7 +149,7 @@ class ScanReport:
 
 @dataclass(frozen=True, slots=True)
 class ChunkReport:
-    """What chunking a group of snapshots gave; counts are of this run only."""
+    """What chunking a snapshot gave. Counts are of this run only; a blob that several need counts once."""
 
     blobs_chunked: int
     chunks_new: int
@@ -284,3 +285,12 @@ class SearchHit:
     text_score: float | None
     vector_rank: int | None
     vector_score: float | None
+    recency_rank: int | None = None
+
+    def columns(self) -> dict[str, object]:
+        """Return the result columns, and beside them what an arm gave that had to be asked for."""
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if name not in ASKED_COLUMNS or value is not None
+        }

@@ -63,8 +63,7 @@ class ScopeMaker:
     def _make(
         self, symbol: str, kind: str, signature: str | None, span: tuple[int, int], name: str = ""
     ) -> Scope:
-        symbol = self._shortened_symbol(symbol)
-        symbol_count = self._counter.count(symbol)
+        symbol, symbol_count = self._shortened_symbol(symbol)
         room = self._left - symbol_count
         count = 0
         if signature is not None:
@@ -78,14 +77,20 @@ class ScopeMaker:
             count = self._counter.count(signature)
         return Scope(symbol, kind, signature, count, *span, HEADER_RESERVE + symbol_count, room)
 
-    def _shortened_symbol(self, symbol: str) -> str:
-        """Return a symbol, without its first names if it is too long, but with all of its last one."""
+    def _shortened_symbol(self, symbol: str) -> tuple[str, int]:
+        """Return a symbol, without its first names if it is too long, and how many tokens it has.
+
+        All of its last name stays, if there is room.
+        """
         most = self._left // SYMBOL_SHARE
         names = symbol.split(".")
-        while self._counter.count(symbol) > most and len(names) > 1:
+        while (count := self._counter.count(symbol)) > most:
+            if len(names) == 1:
+                symbol = self._shortened(symbol, self._left // SIGNATURE_SHARE, keep_end=True)
+                return symbol, self._counter.count(symbol)
             names.pop(0)
             symbol = ".".join(["…", *names])
-        return self._shortened(symbol, self._left // SIGNATURE_SHARE, keep_end=True)
+        return symbol, count
 
     def _shortened(self, text: str, most: int, *, keep_end: bool) -> str:
         """Return `text`, or as much of one end of it as `most` tokens hold, with `…` for the rest."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from repolake.embedder import Embedder, load_embedder
 from repolake.errors import ModelError, ModelMismatchError, QueryError, UnknownNameError
 from repolake.model_identity import ModelIdentity, resolve_model
+from repolake.moments import read_moment
 from repolake.records import Kind, SearchHit, SearchMode
 from repolake.session import Connection, Session, open_session
 from repolake.settings import Settings, load_settings
@@ -19,8 +20,9 @@ from repolake.settings import Settings, load_settings
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FILTERS = ("repository", "ref", "language", "kind", "path", "path_glob", "symbol")
+FILTERS = ("repository", "ref", "language", "kind", "path", "path_glob", "symbol", "since")
 MAX_K = 10_000
+MAX_RECENCY = 100
 EVERY_REF = "*"
 
 
@@ -62,12 +64,20 @@ class Index:
         self.close()
 
     def search(
-        self, query: str, k: int = 10, mode: SearchMode | str = SearchMode.HYBRID, **filters: str | None
+        self,
+        query: str,
+        k: int = 10,
+        mode: SearchMode | str = SearchMode.HYBRID,
+        *,
+        recency: float = 0.0,
+        **filters: str | None,
     ) -> SearchHits:
         """Return the k best chunks that pass the filters, best first.
 
         Filters: repository, ref ("*" for all), language, kind, path (a file, or a folder with a final
-        "/"), path_glob, symbol.
+        "/"), path_glob, symbol, since (files changed since a date or for an age such as `7d`). `recency`
+        is the weight of newer files in a hybrid search: at 1, the newest file's chunks gain as much as the
+        first place of an arm gives.
 
         Raises QueryError for a blank query or a filter without a meaning, UnknownNameError for a
         repository or ref that the index does not hold, ModelError when vectors were asked for, or no word
@@ -77,6 +87,10 @@ class Index:
         text = _checked_query(query)
         mode = _checked_mode(mode)
         parameters = self.checked_filters(filters) | {"k": _checked_k(k)}
+        if mode is SearchMode.HYBRID:
+            parameters["recency"] = _checked_recency(recency)
+        elif recency:
+            raise QueryError(f"recency has no part in mode {mode.value}", "use the mode hybrid")
         notes: list[str] = []
         failed: ModelError | None = None
         if mode is not SearchMode.VECTOR:
@@ -140,7 +154,10 @@ class Index:
             raise QueryError(f"{given['kind']!r} is no kind", f"use one of {', '.join(Kind)}")
         if "repository" in given or "ref" in given:
             self._check_names(given.get("repository"), given.get("ref"))
-        return dict.fromkeys(FILTERS) | given
+        checked: dict[str, Any] = dict.fromkeys(FILTERS) | given
+        if "since" in given:
+            checked["since"] = read_moment(given["since"])
+        return checked
 
     def _check_names(self, repository: str | None, ref: str | None) -> None:
         known = self._session.rows("queries/known_names", {})
@@ -251,6 +268,13 @@ def _checked_k(k: object) -> int:
     if not isinstance(k, int) or isinstance(k, bool) or not 1 <= k <= MAX_K:
         raise QueryError(f"k is {k!r}", f"give a whole number from 1 to {MAX_K}")
     return k
+
+
+def _checked_recency(recency: object) -> float:
+    is_number = isinstance(recency, (int, float)) and not isinstance(recency, bool)
+    if not is_number or not 0 <= float(recency) <= MAX_RECENCY:  # type: ignore[arg-type]
+        raise QueryError(f"recency is {recency!r}", f"give a number from 0 to {MAX_RECENCY}")
+    return float(recency)  # type: ignore[arg-type]
 
 
 def _checked_mode(mode: SearchMode | str) -> SearchMode:

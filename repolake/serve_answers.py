@@ -41,6 +41,12 @@ class SearchParameters(BaseModel):
     path: str | None = _filter("Only this file or, ending in `/`, this folder.")
     path_glob: str | None = _filter("Only paths like this; `*` stays within a folder, `**` spans folders.")
     symbol: str | None = _filter("Only this symbol: a dotted path or the end of one.")
+    since: str | None = _filter(
+        "Only files changed since a time such as `2026-11-23`, or an age such as `7d`."
+    )
+    recency: float = Field(
+        0.0, ge=0, le=100, description="How much newer files count in a hybrid search; 1: as an arm."
+    )
 
 
 class ChunkParameters(BaseModel):
@@ -106,6 +112,7 @@ class Hit(BaseModel):
     text_score: float | None = Field(description="BM25 score.")
     vector_rank: int | None = Field(description="Place by cosine similarity, null beyond the first 100.")
     vector_score: float | None = Field(description="Cosine similarity.")
+    recency_rank: int | None = Field(None, description="Place by recency, if that was asked for.")
 
 
 class Context(BaseModel):
@@ -133,7 +140,7 @@ class Chunk(BaseModel):
     signature: str | None
     text: str
     url: str | None
-    last_commit_at: datetime | None = Field(description="When a commit last touched the file, UTC.")
+    last_commit_at: datetime | None = Field(description="When the file was last changed, UTC.")
     last_author: str | None
     context: Context
 

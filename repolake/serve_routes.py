@@ -53,7 +53,7 @@ def make_router(state: ServerState) -> APIRouter:
                 headers = {INDEX_HEADER: index.path.stem}
                 if isinstance(found, SearchHits) and found.notes:
                     headers[NOTES_HEADER] = json.dumps(found.notes)
-                rows = [asdict(hit) for hit in found] if isinstance(found, SearchHits) else found
+                rows = [hit.columns() for hit in found] if isinstance(found, SearchHits) else found
                 return json_response(rows, headers)
 
         return await state.turns.run(request, leased)

@@ -141,7 +141,7 @@ class Session:
             raise DatabaseError(str(self.path), str(error)) from error
         limit = TimeLimit(self._timeout_seconds, connection.interrupt)
         try:
-            with limit:
+            with limit, database.signals_pass(connection):
                 yield connection
         except (duckdb.Error, OSError) as error:  # Arrow's reader gives an OSError for what DuckDB says
             if limit.is_over:

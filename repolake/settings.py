@@ -64,6 +64,11 @@ class Settings(BaseSettings):
         gt=0,
         description="Processor time that cutting one file may take before it counts as failed.",
     )
+    chunk_memory_bytes: int = Field(
+        2 * 1024**3,
+        ge=64 * 1024**2,
+        description="Memory that a worker may use (Linux); a file whose cutting needs more counts as failed.",
+    )
     workers: int = Field(
         0,
         ge=0,

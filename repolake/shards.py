@@ -37,6 +37,11 @@ SNAPSHOT_SCHEMA = pa.schema(
     ]
 )
 
+
+def _structs(**fields: pa.DataType) -> pa.ListType:
+    return pa.list_(pa.struct(list(fields.items())))
+
+
 CHUNK_SCHEMA = pa.schema(
     [
         pa.field("blob", pa.string(), nullable=False),
@@ -54,6 +59,31 @@ CHUNK_SCHEMA = pa.schema(
         pa.field("start_byte", pa.int64()),
         pa.field("end_byte", pa.int64()),
         pa.field("has_syntax_error", pa.bool_(), nullable=False),
+        # What begins in the chunk: definitions, uses of names, imports. Lines are those of the file.
+        pa.field(
+            "symbols",
+            _structs(
+                name=pa.string(),
+                symbol=pa.string(),
+                symbol_kind=pa.string(),
+                start_line=pa.int32(),
+                end_line=pa.int32(),
+            ),
+        ),
+        pa.field(
+            "symbol_references",
+            _structs(
+                kind=pa.string(),
+                name=pa.string(),
+                qualifier=pa.string(),
+                symbol=pa.string(),
+                line=pa.int32(),
+            ),
+        ),
+        pa.field(
+            "imports",
+            _structs(module=pa.string(), name=pa.string(), local_name=pa.string(), line=pa.int32()),
+        ),
     ]
 )
 

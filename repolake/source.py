@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from repolake.errors import SourceError
 from repolake.folder import DiskReader
 from repolake.git_repository import open_blobs
 from repolake.reading import FileSource
@@ -17,4 +18,7 @@ def open_source(source: Source) -> FileSource:
     """
     if source.mode is SourceMode.COMMIT:
         return open_blobs(source.location)
-    return DiskReader(Path(source.location))
+    folder = Path(source.location)
+    if not folder.is_dir():
+        raise SourceError(source.location, "the folder is gone")
+    return DiskReader(folder)

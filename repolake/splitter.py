@@ -11,6 +11,7 @@ from repolake.headings import HEADED_LANGUAGES, find_headings
 from repolake.packing import Span, pack
 from repolake.parser_input import parser_input
 from repolake.records import Chunker
+from repolake.references import FileReferences, find_references
 from repolake.scopes import HEADER_RESERVE, ScopeMaker
 from repolake.section_atoms import add_sections
 from repolake.syntax import error_bytes, missing_package, parse
@@ -20,6 +21,7 @@ from repolake.windows import fixed_windows
 
 SMALLEST_BUDGET = 64
 MOST_ATTEMPTS = 8
+NO_REFERENCES = FileReferences()
 MOST_ERRORS = 0.5  # share of a file under syntax errors from which its tree says too little
 
 
@@ -46,6 +48,7 @@ class FileChunks:
     chunks: tuple[Chunk, ...]
     has_syntax_error: bool = False
     note: str | None = None
+    references: FileReferences = NO_REFERENCES
 
 
 def split(
@@ -102,9 +105,13 @@ def _split(text: str, language: str, budget: int, counter: TokenCounter, chunker
         return FileChunks(_describe(pack(tokens, atoms.atoms), tokens), note=_note(grammar, language))
     if root.has_error and error_bytes(root) > MOST_ERRORS * len(data):
         atoms.add_lines(0, len(data), scopes.module, 0)
-    else:
-        SyntaxAtoms(grammar, parsed, tokens, scopes, atoms).add(root)
-    return FileChunks(_describe(pack(tokens, atoms.atoms), tokens), root.has_error)
+        return FileChunks(_describe(pack(tokens, atoms.atoms), tokens), has_syntax_error=True)
+    SyntaxAtoms(grammar, parsed, tokens, scopes, atoms).add(root)
+    return FileChunks(
+        _describe(pack(tokens, atoms.atoms), tokens),
+        root.has_error,
+        references=find_references(root, parsed, grammar, language),
+    )
 
 
 def _note(grammar: Grammar | None, language: str) -> str | None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import importlib
 from functools import lru_cache
 
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Language, Node, Parser, Query, QueryCursor
 
 from repolake.grammar import Grammar
 
-__all__ = ["Node", "error_bytes", "missing_package", "parse"]
+__all__ = ["Node", "captures", "error_bytes", "missing_package", "parse"]
 
 
 @lru_cache(maxsize=64)
@@ -41,6 +41,26 @@ def parse(grammar: Grammar, data: bytes) -> Node | None:
     parser.reset()
     tree = parser.parse(data)
     return None if tree is None else tree.root_node
+
+
+@lru_cache(maxsize=64)
+def _query(package: str, function: str, pattern: str) -> Query | None:
+    parser = _parser(package, function)
+    if parser is None or parser.language is None:
+        return None
+    try:
+        return Query(parser.language, pattern)
+    except ValueError:
+        return None  # another version of the grammar has no such node types
+
+
+def captures(grammar: Grammar, pattern: str, root: Node) -> dict[str, list[Node]]:
+    """Return the nodes that a query pattern captures below `root`, by capture name.
+
+    Nothing where the installed grammar has other node types than the pattern names.
+    """
+    query = _query(grammar.package, grammar.function, pattern)
+    return QueryCursor(query).captures(root) if query is not None else {}
 
 
 def error_bytes(root: Node) -> int:

@@ -8,44 +8,57 @@ the stack.
 
 from __future__ import annotations
 
-import re
+from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
+from operator import sub
 from typing import NamedTuple
 
 from repolake.atoms import AtomList
 from repolake.definitions import Definition, find_definition, holds_definitions, is_block, is_class_like
 from repolake.grammar import FUNCTION_LIKE, Grammar
-from repolake.packing import fits
+from repolake.packing import BYTES_PER_TOKEN, Atom, fits
 from repolake.scopes import Scope, ScopeMaker
 from repolake.syntax import Node
-from repolake.tokens import TextTokens
+from repolake.tokens import NO_LINE, TextTokens
 
-INDENT = re.compile(rb"\s*")
 GROUPS = frozenset({"namespace", "module"})  # kinds whose functions are no methods
 CLOSURE_SHARE = 4  # a closure smaller than this part of a chunk stays with the function around it
 
 
-class _Part(NamedTuple):
-    """A node and where its stretch of text starts; `is_header`: a condition above what it governs."""
-
-    place: int
-    node: Node
-    is_header: bool = False
+# Where a node's stretch of text starts, the node, whether it is a condition above what it governs.
+_Part = tuple[int, Node, bool]
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
+@dataclass(slots=True)
+class _Group:
+    """Nodes that are to become one task. `found`: what the first of them defines."""
+
+    start: int
+    line: int  # which begins at `start`, or NO_LINE
+    nodes: list[Node]
+    found: Definition | None
+    is_header: bool  # the first is one
+    is_leading: bool  # all are comments and the like, which belong to a definition below them
+    may_lead: bool  # all are such or headers
+    is_alone: bool = True  # only comments follow the first
+
+
+class _Task(NamedTuple):
     """A stretch of text from `start` to `end` that is to become atoms.
 
-    `leads` are earlier places where its definition may start: comments above it.
+    `found` is what its first node defines if no other statement follows. `leads` are earlier places where
+    the definition may start: comments above it.
     """
 
-    nodes: tuple[Node, ...]
+    nodes: list[Node]
     start: int
     end: int
     scope: Scope
     depth: int
+    found: Definition | None = None
+    is_alone: bool = True
     leads: tuple[int, ...] = ()
 
     @property
@@ -67,56 +80,62 @@ class SyntaxAtoms:
         self._scopes = scopes
         self._atoms = atoms
         self._found: dict[int, Definition | None] = {}
+        # Where the white space at the start of each line ends.
+        texts = map(len, map(bytes.lstrip, parsed.split(b"\n")))
+        self._indent_ends: list[int] = list(map(sub, tokens.line_ends, texts))
+        self._leading = grammar.comments | grammar.attached
 
     def add(self, root: Node) -> None:
         """Add the atoms of the whole text."""
         parts = self._flatten(root, 0)
         stack = self._tasks(parts, (0, len(self._data)), self._scopes.module, 0)[::-1]
+        done = self._atoms.atoms
         while stack:
-            stack.extend(reversed(self._process(stack.pop())))
+            task = stack.pop()
+            if isinstance(task, Atom):
+                done.append(task)
+            else:
+                stack.extend(reversed(self._process(task)))
 
-    def _process(self, task: _Task) -> list[_Task]:
+    def _process(self, task: _Task) -> list[_Task | Atom]:
         """Add the atoms of a task, or return the smaller tasks that it falls into."""
-        scope, depth = task.scope, task.depth
-        node = self._only_node(task)
-        if node is not None:
-            found = self._definition(node, scope)
+        nodes, start, end, scope, depth, found, is_alone, leads = task
+        first = leads[0] if leads else start
+        if is_alone:
             if found is not None:
                 return self._process_definition(task, found)
-            if self._is_opened_for_definitions(node, scope):
-                return self._tasks(self._flatten(node, task.first), (task.first, task.end), scope, depth)
-        if fits(self._tokens, task.first, task.end, scope.later_room) and not self._is_tail(task):
-            self._atoms.add(task.first, scope, depth)
+            if self._is_opened_for_definitions(nodes[0], scope):
+                return self._tasks(self._flatten(nodes[0], first), (first, end), scope, depth)
+        if fits(self._tokens, first, end, scope.later_room) and not self._is_tail(first, end):
+            self._atoms.add(first, scope, depth)
             return []
-        bounds = (task.first, task.end)
-        if len(task.nodes) > 1:
-            parts = [_Part(node.start_byte, node) for node in task.nodes]
-            apart = self._tasks(parts, bounds, scope, depth + 1, inside_line=True)
+        if len(nodes) > 1:
+            parts = [(node.start_byte, node, False) for node in nodes]
+            apart = self._tasks(parts, (first, end), scope, depth + 1, inside_line=True)
             if len(apart) > 1:
                 return apart
         # Every step goes down the tree, so that this ends.
-        if all(not node.named_child_count for node in task.nodes):
-            self._atoms.add_lines(*bounds, scope, depth + 1)
+        if all(not node.named_child_count for node in nodes):
+            self._atoms.add_lines(first, end, scope, depth + 1)
             return []
         parts = [
-            _Part(child.start_byte, child) for node in task.nodes for child in node.named_children or [node]
+            (child.start_byte, child, False) for node in nodes for child in node.named_children or [node]
         ]
-        return self._tasks(parts, bounds, scope, depth + 1, inside_line=len(task.nodes) > 1)
+        return self._tasks(parts, (first, end), scope, depth + 1, inside_line=len(nodes) > 1)
 
-    def _is_tail(self, task: _Task) -> bool:
+    def _is_tail(self, start: int, end: int) -> bool:
         """Whether a stretch of several lines begins inside one: cuts between its lines are better."""
-        line = self._tokens.line_of(task.first)
-        return task.end > self._tokens.line_end(line) + 1 and self._line_start(task.first) is None
+        line = self._tokens.line_of(start)
+        return (
+            start != self._tokens.line_starts[line]
+            and end > self._tokens.line_ends[line] + 1
+            and not self._begins_line(start)
+        )
 
     def _find(self, node: Node) -> Definition | None:
         if node.id not in self._found:
             self._found[node.id] = find_definition(node, self._grammar)
         return self._found[node.id]
-
-    def _only_node(self, task: _Task) -> Node | None:
-        """Return the one node of a task, comments on its last line left out."""
-        others = task.nodes[1:]
-        return None if any(node.type not in self._grammar.comments for node in others) else task.nodes[0]
 
     def _definition(self, node: Node, scope: Scope) -> Definition | None:
         """Return a definition that may get a chunk of its own."""
@@ -136,7 +155,7 @@ class SyntaxAtoms:
             and holds_definitions(node, self._grammar)
         )
 
-    def _process_definition(self, task: _Task, found: Definition) -> list[_Task]:
+    def _process_definition(self, task: _Task, found: Definition) -> list[_Task | Atom]:
         scope = self._scope(found, task.scope)
         is_group = self._is_group(found)
         if not is_group:
@@ -164,10 +183,11 @@ class SyntaxAtoms:
         is_member = is_class_like(parent.kind) and parent.kind not in GROUPS
         kind = "method" if found.kind == "function" and is_member else found.kind
         start = found.signature_start
-        line_start = self._line_start(start)
-        if line_start is not None and self._parsed is not self._data:  # macros stand before it
-            match = INDENT.match(self._data, line_start, start)
-            start = match.end() if match is not None else start
+        if self._parsed is not self._data:  # macros may stand before it
+            line_start = self._tokens.line_starts[self._tokens.line_of(start)]
+            if self._begins_line(start):
+                before = self._data[line_start:start]
+                start -= len(before.lstrip())
         return self._scopes.inside(parent, found.name, kind, (start, found.signature_end))
 
     def _open(self, found: Definition, is_group: bool) -> list[_Part]:
@@ -183,7 +203,7 @@ class SyntaxAtoms:
                 stack.extend(reversed(node.named_children))
             else:
                 is_header = is_group and node.end_byte <= core.start_byte
-                parts.append(_Part(node.start_byte, node, is_header))
+                parts.append((node.start_byte, node, is_header))
         return parts
 
     def _flatten(self, block: Node, start: int) -> list[_Part]:
@@ -192,19 +212,19 @@ class SyntaxAtoms:
         The place of the first child of `else: …` is that of the `else`.
         """
         parts: list[_Part] = []
-        stack = [_Part(start, block)]
+        stack: list[_Part] = [(start, block, False)]
         while stack:
             part = stack.pop()
-            children = part.node.named_children
-            if not children or not (part.node.id == block.id or self._is_open_block(part.node)):
+            place, node, _ = part
+            children = node.named_children if node is block or self._is_open_block(node) else []
+            if not children:
                 parts.append(part)
                 continue
-            is_pure = part.node.type in self._grammar.bodies or part.node.is_error
+            is_pure = node.type in self._grammar.bodies or node.is_error
             below = [
-                _Part(child.start_byte, child, not is_pure and self._is_header(child, part.node))
-                for child in children
+                (child.start_byte, child, not is_pure and self._is_header(child, node)) for child in children
             ]
-            below[0] = below[0]._replace(place=part.place)
+            below[0] = (place, *below[0][1:])
             stack.extend(reversed(below))
         return parts
 
@@ -232,69 +252,92 @@ class SyntaxAtoms:
         depth: int,
         *,
         inside_line: bool = False,
-    ) -> list[_Task]:
-        """Group nodes into tasks that start lines, comments with the definition below them."""
+    ) -> list[_Task | Atom]:
+        """Group nodes into tasks that start lines, comments with the definition below them.
+
+        Statements that take whole lines and fit are atoms at once: most nodes are such.
+        """
         start, end = bounds
-        groups: list[tuple[int, list[Node]]] = []
-        headers: set[int] = set()
-        has_definition = False  # whether the latest group is one
-        for place, node, is_header in parts:
-            if is_header:
-                headers.add(node.id)
-            at = self._line_start(place)
-            is_definition = self._definition(node, scope) is not None
-            if groups and (at is None or at <= groups[-1][0]):
-                is_apart = is_definition or (has_definition and node.type not in self._grammar.comments)
-                may_cut = place > groups[-1][0] and self._tokens.is_word_start(place)
-                if not (may_cut and (inside_line or is_apart)):
-                    groups[-1][1].append(node)
-                    continue
-                at = place
-            groups.append((start if not groups else place if at is None else at, [node]))
-            has_definition = is_definition
+        groups = self._groups(parts, start, scope, inside_line=inside_line)
         if not groups:
             self._atoms.add_lines(start, end, scope, depth)
             return []
-        tasks: list[_Task] = []
+        groups.append(_Group(end, self._tokens.line_at(end), [], None, False, False, False))
+        tasks: list[_Task | Atom] = []
         leads: list[int] = []
-        for index, (place, nodes) in enumerate(groups):
-            limit = groups[index + 1][0] if index + 1 < len(groups) else end
-            if index + 1 < len(groups) and self._leads(nodes, groups[index + 1][1], limit, scope, headers):
-                leads.append(place)
+        may_open = scope.kind not in FUNCTION_LIKE
+        has_clauses = self._grammar.has_clauses
+        line_sums = self._tokens.line_sums
+        room = scope.later_room
+        most_bytes = room * BYTES_PER_TOKEN
+        for group, following in pairwise(groups):
+            if (group.is_header or group.is_leading) and self._leads(group, following):
+                leads.append(group.start)
                 continue
-            tasks.append(_Task(tuple(nodes), place, limit, scope, depth, tuple(leads)))
+            if (
+                group.found is None
+                and not leads
+                and not has_clauses
+                and not (may_open and is_block(group.nodes[0], self._grammar))
+                and min(group.line, following.line) >= 0
+                and line_sums[following.line] - line_sums[group.line] <= room
+                and following.start - group.start <= most_bytes
+            ):
+                tasks.append(Atom(group.start, scope, depth))
+                continue
+            limit = following.start
+            task = _Task(
+                group.nodes, group.start, limit, scope, depth, group.found, group.is_alone, tuple(leads)
+            )
             leads = []
-        return self._join_clauses(tasks) if self._grammar.has_clauses else tasks
+            before = tasks[-1] if tasks and has_clauses else None
+            if isinstance(before, _Task) and self._are_clauses(before, task):
+                tasks[-1] = before._replace(end=limit)
+            else:
+                tasks.append(task)
+        return tasks
 
-    def _leads(
-        self, nodes: list[Node], following: list[Node], place: int, scope: Scope, headers: set[int]
-    ) -> bool:
+    def _groups(self, parts: Iterable[_Part], start: int, scope: Scope, *, inside_line: bool) -> list[_Group]:
+        """Group nodes that cannot be cut apart: each group starts a line, or follows a definition."""
+        line_starts, indent_ends = self._tokens.line_starts, self._indent_ends
+        candidates, comments = self._grammar.candidates, self._grammar.comments
+        groups: list[_Group] = []
+        group: _Group | None = None
+        for place, node, is_header in parts:
+            kind = node.type
+            found = self._definition(node, scope) if kind in candidates else None
+            is_leading = kind in self._leading
+            line = bisect_right(line_starts, place) - 1
+            at = line_starts[line] if place <= indent_ends[line] else None
+            if group is None:
+                at = start
+                line = self._tokens.line_at(start)
+            elif at is None or at <= group.start:
+                is_apart = found is not None or (group.found is not None and kind not in comments)
+                may_cut = (inside_line or is_apart) and place > group.start
+                if not (may_cut and self._tokens.is_word_start(place)):
+                    group.nodes.append(node)
+                    group.is_alone = group.is_alone and kind in comments
+                    group.is_leading = group.is_leading and is_leading
+                    group.may_lead = group.may_lead and (is_leading or is_header)
+                    continue
+                at = place
+                line = NO_LINE
+            group = _Group(at, line, [node], found, is_header, is_leading, is_leading or is_header)
+            groups.append(group)
+        return groups
+
+    def _leads(self, group: _Group, following: _Group) -> bool:
         """Whether nodes belong to the definition below them: comments without a gap, `if …:`, namespaces."""
-        kinds = self._grammar.comments | self._grammar.attached
-        if nodes[0].id not in headers:
-            if any(node.type not in kinds for node in nodes):
-                return False
-            stretch = self._data[nodes[-1].start_byte : place]
-            if stretch[len(stretch.rstrip()) :].count(b"\n") > 1:
-                return False
-        if all(node.type in kinds or node.id in headers for node in following):
+        if not following.may_lead and following.found is None:
+            return False
+        if group.is_header:
             return True
-        return self._definition(following[0], scope) is not None
-
-    def _join_clauses(self, tasks: list[_Task]) -> list[_Task]:
-        """Join neighbours that define one name, if they fit together."""
-        joined: list[_Task] = []
-        for task in tasks:
-            before = joined[-1] if joined else None
-            if before is not None and self._are_clauses(before, task):
-                joined[-1] = _Task(
-                    before.nodes, before.start, task.end, before.scope, before.depth, before.leads
-                )
-                continue
-            joined.append(task)
-        return joined
+        stretch = self._data[group.nodes[-1].start_byte : following.start]
+        return stretch[len(stretch.rstrip()) :].count(b"\n") <= 1
 
     def _are_clauses(self, before: _Task, task: _Task) -> bool:
+        """Whether neighbours define one name and fit together."""
         first, second = self._find(before.nodes[0]), self._find(task.nodes[0])
         return (
             first is not None
@@ -304,8 +347,6 @@ class SyntaxAtoms:
             and fits(self._tokens, before.first, task.end, task.scope.later_room)
         )
 
-    def _line_start(self, place: int) -> int | None:
-        """Return the start of the line of `place` if the parser saw only white space before it there."""
-        line_start = self._tokens.line_starts[self._tokens.line_of(place)]
-        match = INDENT.match(self._parsed, line_start, place)
-        return line_start if match is not None and match.end() == place else None
+    def _begins_line(self, place: int) -> bool:
+        """Whether the parser saw only white space before `place` in its line."""
+        return place <= self._indent_ends[self._tokens.line_of(place)]

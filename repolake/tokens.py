@@ -11,7 +11,8 @@ import hashlib
 import json
 import re
 from bisect import bisect_left, bisect_right
-from itertools import accumulate, chain, pairwise
+from collections import Counter
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 from tokenizers import Encoding, Tokenizer
@@ -19,8 +20,15 @@ from tokenizers import Encoding, Tokenizer
 WORD = re.compile(r"[A-Za-z0-9]+|[^\sA-Za-z0-9]")
 SPACES = frozenset(b" \t\r\n")  # form feeds are control characters to BERT, and vanish
 GAP = re.compile(r"[ \t\r]")
+_ALPHANUMERIC = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+_USUAL = bytes([*b"\t\n\r", *range(0x20, 0x7F)])
+# Punctuation: each sign is one token, whether the vocabulary knows it or not.
+_SIGNS = bytes(byte for byte in range(0x21, 0x7F) if byte not in _ALPHANUMERIC)
+_NOT_SIGNS = bytes(byte for byte in range(0x100) if byte not in _SIGNS and byte != 0x0A)
+_SIGNS_TO_SPACES = bytes.maketrans(_SIGNS, b" " * len(_SIGNS))
 REMEMBERED_WORD_LENGTH = 40  # longer words are hashes and data, which do not come back
 REMEMBERED_WORDS = 1_000_000
+NO_LINE = -1
 LONGEST_MARGIN = 200
 LONGEST_WORD_BYTES = 1_000  # a longer word may be cut, into parts of about this size
 
@@ -36,8 +44,9 @@ class TokenCounter:
         self._tokenizer = tokenizer
         self._counts: dict[str, int] = {}
         self._passing: list[str] = []  # words of the latest text that are too long to remember
-        added = "|".join(re.escape(token.content) for token in tokenizer.get_added_tokens_decoder().values())
-        self._unusual = re.compile(r"[^\x20-\x7e\t\r\n]" + (f"|{added}" if added else ""))
+        self._added = [token.content for token in tokenizer.get_added_tokens_decoder().values()]
+        added = "".join(f"|{re.escape(token)}" for token in self._added)
+        self._unusual = re.compile(r"[^\x20-\x7e\t\r\n]" + added)
 
     @classmethod
     def load(cls, tokenizer_file: Path) -> TokenCounter:
@@ -55,32 +64,45 @@ class TokenCounter:
 
     def count(self, text: str) -> int:
         """Return the number of tokens of `text`, without special tokens."""
-        if not self.is_additive or self._unusual.search(text):
+        if not self._is_plain(text):
             return len(self._encode(text))
-        words = WORD.findall(text)
+        data = text.encode()
+        words = data.translate(_SIGNS_TO_SPACES).decode("ascii").split()
+        sign_count = len(data.translate(None, _NOT_SIGNS)) - data.count(b"\n")
         try:
-            return sum(map(self._counts.__getitem__, words))
+            return sum(map(self._counts.__getitem__, words), sign_count)
         except KeyError:
-            return sum(map(self._count_words(set(words)).__getitem__, words))
+            return sum(map(self._count_words(set(words)).__getitem__, words), sign_count)
 
     def count_lines(self, lines: list[str]) -> list[int]:
         """Return the number of tokens of each line; the lines hold no line feed."""
         if not self.is_additive:
             return [len(found) for found in self._encode_batch([line + "\n" for line in lines])]
+        text = "\n".join(lines)
         unusual: list[int] = []
-        usual = lines
-        if self._unusual.search("\n".join(lines)):
+        if not self._is_usual(text):
             unusual = [number for number, line in enumerate(lines) if self._unusual.search(line)]
             usual = list(lines)
             for number in unusual:
                 usual[number] = ""
-        words = [WORD.findall(line) for line in usual]
-        counts = self._count_words(set(chain.from_iterable(words)))
-        sums = [sum(map(counts.__getitem__, line)) for line in words]
+            text = "\n".join(usual)
+        data = text.encode()
+        spaced = data.translate(_SIGNS_TO_SPACES).decode("ascii").split("\n")
+        words = [line.split() for line in spaced]
+        counts = self._count_words(set().union(*words)).__getitem__
+        signs = map(len, data.translate(None, _NOT_SIGNS).split(b"\n"))
+        sums = [sum(map(counts, line), count) for line, count in zip(words, signs, strict=True)]
         encodings = self._encode_batch([lines[number] for number in unusual])
         for number, encoding in zip(unusual, encodings, strict=True):
             sums[number] = len(encoding)
         return sums
+
+    def _is_usual(self, text: str) -> bool:
+        return (
+            text.isascii()
+            and not text.encode().translate(None, _USUAL)
+            and not any(token in text for token in self._added)
+        )
 
     def words(self, line: str) -> tuple[list[int], list[int]]:
         """Return where words start in one line, in bytes of its UTF-8, and the tokens of each.
@@ -98,7 +120,7 @@ class TokenCounter:
         return starts, counts
 
     def _is_plain(self, line: str) -> bool:
-        return self.is_additive and not self._unusual.search(line)
+        return self.is_additive and self._is_usual(line)
 
     def _plain_words(self, line: str) -> tuple[list[tuple[int, int]], list[int]]:
         found = list(WORD.finditer(line))
@@ -150,7 +172,9 @@ class TokenCounter:
         if len(self._counts) > REMEMBERED_WORDS:
             self._counts.clear()
         missing = [word for word in words if word not in self._counts]
-        self._counts.update(zip(missing, map(len, self._encode_batch(missing)), strict=True))
+        if missing:
+            found = Counter(self._encode(" ".join(missing)).word_ids)
+            self._counts.update((word, found[number]) for number, word in enumerate(missing))
         self._passing = [word for word in missing if len(word) > REMEMBERED_WORD_LENGTH]
         return self._counts
 
@@ -165,39 +189,39 @@ class TextTokens:
     """Token counts of any span of one text; all places are bytes of its UTF-8 form."""
 
     def __init__(self, counter: TokenCounter, text: str, data: bytes) -> None:
-        lines = text.split("\n")
         self.data = data
-        self.line_starts = [0]
-        find = data.find
-        place = find(b"\n")
-        while place >= 0:
-            self.line_starts.append(place + 1)
-            place = find(b"\n", place + 1)
+        sizes = map(len, data.split(b"\n"))
+        self.line_ends = list(accumulate(sizes, lambda end, size: end + 1 + size))  # line feeds left out
+        self.line_starts = [0, *(end + 1 for end in self.line_ends[:-1])]
         self._counter = counter
-        self._sums = [0, *accumulate(counter.count_lines(lines))]
+        # How many tokens stand before each line, and before the end.
+        self.line_sums = [0, *accumulate(counter.count_lines(text.split("\n")))]
         self._words: dict[int, tuple[list[int], list[int]]] = {}
 
     def line_of(self, place: int) -> int:
         """Return the 0-based line that holds a byte."""
         return bisect_right(self.line_starts, place) - 1
 
-    def line_end(self, line: int) -> int:
-        """Return the byte after a line's last one, its line feed left out."""
-        return self.line_starts[line + 1] - 1 if line + 1 < len(self.line_starts) else len(self.data)
+    def line_at(self, place: int) -> int:
+        """Return the 0-based line that starts at a byte, the last one plus 1 for the end; else NO_LINE."""
+        line = bisect_left(self.line_starts, place)
+        if line == len(self.line_starts):
+            return line if place == len(self.data) else NO_LINE
+        return line if self.line_starts[line] == place else NO_LINE
 
     def count(self, start: int, end: int) -> int:
         """Return the number of tokens of a span that starts and ends at words; an upper bound elsewhere."""
         if end <= start:
             return 0
-        starts, sums = self.line_starts, self._sums
+        starts, sums = self.line_starts, self.line_sums
         first = bisect_right(starts, start) - 1
         last = bisect_right(starts, end - 1, first) - 1
-        line_end = self.line_end(last)
+        line_end = self.line_ends[last]
         if first == last and (start > starts[first] and end < line_end):
             return self._in_line(first, start, end)
         before, after = sums[first], sums[last + 1]
         if start > starts[first]:
-            before = sums[first + 1] - self._in_line(first, start, self.line_end(first))
+            before = sums[first + 1] - self._in_line(first, start, self.line_ends[first])
         if end < line_end:
             after = sums[last] + self._in_line(last, starts[last], end)
         return after - before
@@ -215,7 +239,7 @@ class TextTokens:
         found = self._words.get(line)
         if found is None:
             offset = self.line_starts[line]
-            text = self.data[offset : self.line_end(line)].decode("utf-8")
+            text = self.data[offset : self.line_ends[line]].decode("utf-8")
             starts, counts = self._counter.words(text)
             found = ([offset + start for start in starts], [0, *accumulate(counts)])
             self._words[line] = found
@@ -224,7 +248,7 @@ class TextTokens:
     def _in_line(self, line: int, start: int, end: int) -> int:
         if start >= end:
             return 0
-        line_start, line_end = self.line_starts[line], self.line_end(line)
+        line_start, line_end = self.line_starts[line], self.line_ends[line]
         # Looking at long margins would make a walk through one enormous line quadratic.
         if (
             start - line_start <= LONGEST_MARGIN
@@ -232,6 +256,6 @@ class TextTokens:
             and not self.data[line_start:start].strip()
             and not self.data[end:line_end].strip()
         ):
-            return self._sums[line + 1] - self._sums[line]
+            return self.line_sums[line + 1] - self.line_sums[line]
         starts, sums = self.words_in(line)
         return sums[bisect_left(starts, end)] - sums[bisect_left(starts, start)]

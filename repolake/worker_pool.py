@@ -192,8 +192,12 @@ class WorkerPool:
     def _reason(self, status: int, is_silent: bool, last_words: str) -> str:
         if is_silent or -status in {signal.SIGPROF, signal.SIGALRM}:
             return f"cutting took longer than {self._config.timeout_seconds:g} seconds of processor time"
+        most = f"{self._config.memory_bytes // 1024**2} MiB"
         if status < 0:
-            return f"the parser crashed (signal {-status}, {signal.Signals(-status).name})"
+            name = signal.Signals(-status).name
+            return f"the parser crashed (signal {-status}, {name}), or more than {most} of memory were needed"
+        if last_words.startswith("MemoryError"):
+            return f"cutting took more than {most} of memory"
         return f"the worker process ended with status {status}: {last_words or 'it said nothing'}"
 
 

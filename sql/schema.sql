@@ -89,8 +89,51 @@ create table current_chunks (
     symbol varchar not null,
     symbol_key bigint,
     file_words varchar not null,
+    last_commit_at timestamptz,
     start_line integer not null,
     end_line integer not null
+);
+
+create table symbols (
+    snapshot_id varchar not null,
+    path varchar not null,
+    name varchar not null,
+    symbol varchar not null,
+    symbol_kind varchar not null,
+    start_line integer not null,
+    end_line integer not null,
+    chunk_id bigint not null
+);
+
+create table imports (
+    snapshot_id varchar not null,
+    path varchar not null,
+    line integer not null,
+    module varchar not null,
+    name varchar,
+    local_name varchar,
+    target_path varchar
+);
+
+create table symbol_references (
+    snapshot_id varchar not null,
+    path varchar not null,
+    line integer not null,
+    chunk_id bigint not null,
+    symbol varchar not null,
+    kind varchar not null,
+    name varchar not null,
+    qualifier varchar,
+    tier varchar not null,
+    target_path varchar,
+    target_symbol varchar,
+    target_chunk_id bigint
+);
+
+create table file_ranks (
+    snapshot_id varchar not null,
+    path varchar not null,
+    score double not null
 );
 
 create table chunk_words (
@@ -200,8 +243,8 @@ comment on column files.language is 'Language by name or content.';
 comment on column files.kind is 'What the file is for: source, test, docs, config, example, other, generated or vendored.';
 comment on column files.encoding is 'Encoding it was read in.';
 comment on column files.has_syntax_error is 'Whether the parser met an error.';
-comment on column files.last_commit_at is 'When a commit last touched the file, UTC.';
-comment on column files.last_author is 'Who made that commit.';
+comment on column files.last_commit_at is 'When a commit last touched the file, UTC; of an uncommitted file, when it was written.';
+comment on column files.last_author is 'Who made that commit; null for an uncommitted file.';
 comment on table skipped_files is 'One row per path of a retained snapshot that a rule left out.';
 comment on column skipped_files.snapshot_id is 'Snapshot of the path.';
 comment on column skipped_files.path is 'POSIX path relative to the root.';
@@ -247,8 +290,43 @@ comment on column current_chunks.kind is 'Kind of the file.';
 comment on column current_chunks.symbol is 'Symbol of the chunk.';
 comment on column current_chunks.symbol_key is 'word_key of the defined name in lower case, null if the chunk defines nothing.';
 comment on column current_chunks.file_words is 'Words of the file''s name, as BM25 sees them, separated by blanks.';
+comment on column current_chunks.last_commit_at is 'When the file was last changed, as in files.';
 comment on column current_chunks.start_line is 'First line, from 1.';
 comment on column current_chunks.end_line is 'Last line, inclusive.';
+comment on table symbols is 'One row per definition in a Python, JavaScript, TypeScript, Go or Java file of a current snapshot.';
+comment on column symbols.snapshot_id is 'Snapshot.';
+comment on column symbols.path is 'POSIX path relative to the root.';
+comment on column symbols.name is 'Last name of the symbol.';
+comment on column symbols.symbol is 'Dotted path.';
+comment on column symbols.symbol_kind is 'What it is, such as function, method or class.';
+comment on column symbols.start_line is 'First line, from 1, decorators not included.';
+comment on column symbols.end_line is 'Last line, inclusive.';
+comment on column symbols.chunk_id is 'Chunk in which the definition begins.';
+comment on table imports is 'One row per imported name of a file of a current snapshot; languages as in symbols.';
+comment on column imports.snapshot_id is 'Snapshot.';
+comment on column imports.path is 'File that imports.';
+comment on column imports.line is 'Line, from 1.';
+comment on column imports.module is 'Module or package, as written.';
+comment on column imports.name is 'Imported name, * for all; null for the module itself.';
+comment on column imports.local_name is 'What the file calls it, null without a name.';
+comment on column imports.target_path is 'File or, ending in /, folder of the repository that is meant; null if outside.';
+comment on table symbol_references is 'One row per use of a name that may mean something of the repository; languages as in symbols.';
+comment on column symbol_references.snapshot_id is 'Snapshot.';
+comment on column symbol_references.path is 'File of the use.';
+comment on column symbol_references.line is 'Line of the use, from 1.';
+comment on column symbol_references.chunk_id is 'Chunk of the use.';
+comment on column symbol_references.symbol is 'Definition around the use, empty outside of definitions.';
+comment on column symbol_references.kind is 'call, inherit, or name for any other use.';
+comment on column symbol_references.name is 'Name that is used.';
+comment on column symbol_references.qualifier is 'What stands before the name; … for an expression.';
+comment on column symbol_references.tier is 'How sure the target is: same file, imported, same package, unique in repository, ambiguous or external.';
+comment on column symbol_references.target_path is 'File that defines the name, if there is one answer.';
+comment on column symbol_references.target_symbol is 'Definition that is meant, if there is one answer.';
+comment on column symbol_references.target_chunk_id is 'Chunk in which that definition begins.';
+comment on table file_ranks is 'How central each file of a current snapshot is: PageRank over symbol_references.';
+comment on column file_ranks.snapshot_id is 'Snapshot.';
+comment on column file_ranks.path is 'File.';
+comment on column file_ranks.score is 'Score, as a share of the most central file''s.';
 comment on table chunk_words is 'The words that BM25 indexes, by chunk.';
 comment on column chunk_words.chunk_id is 'Chunk.';
 comment on column chunk_words.words is 'Words of its different identifiers, separated by blanks.';

@@ -39,6 +39,7 @@ class File:
     pieces: list[Piece] = field(default_factory=list)
     language: str = "python"
     kind: str = "source"
+    last_commit_at: datetime | None = NOW
 
     @property
     def blob(self) -> str:
@@ -90,7 +91,7 @@ class LakeBuilder:
                 "language": file.language,
                 "kind": file.kind,
                 "encoding": "utf-8",
-                "last_commit_at": NOW,
+                "last_commit_at": file.last_commit_at,
                 "last_author": "Ann",
             }
             for file in files

@@ -20,7 +20,7 @@ import pytest
 from chunk_samples import TOKENIZER_FILE
 
 from repolake.chunk import chunk, chunking_fingerprint
-from repolake.errors import SettingsError, WorkerStartError
+from repolake.errors import SettingsError, SourceError, WorkerStartError
 from repolake.lake import Lake
 from repolake.records import Chunker, ChunkReport, Snapshot, Source, SourceMode, Stage
 from repolake.settings import load_settings
@@ -58,21 +58,25 @@ class World:
         timeout: float = 60.0,
         budget: int = 256,
         tokenizer_file: Path = TOKENIZER_FILE,
+        memory: int = 2 * 1024**3,
     ) -> ChunkReport:
         self.lake.write_snapshot("s", pa.Table.from_pylist(self.rows, schema=SNAPSHOT_SCHEMA))
         snapshot = Snapshot("s", "mine", "HEAD", "c", None, None, datetime.now(UTC), "run")
-        return chunk(
+        [report] = chunk(
             [(snapshot, Source(str(self.root), SourceMode.FOLDER))],
             lake=self.lake,
             fingerprint=FINGERPRINT,
             tokenizer_file=tokenizer_file,
             budget=budget,
             chunker=Chunker.AST,
-            settings=load_settings(workers=workers, chunk_timeout_seconds=timeout),
+            settings=load_settings(workers=workers, chunk_timeout_seconds=timeout, chunk_memory_bytes=memory),
         )
+        assert isinstance(report, ChunkReport)
+        return report
 
-    def stored(self) -> list[dict[str, Any]]:
-        shards = self.lake.shards(self.lake.chunks_dir(FINGERPRINT), CHUNK_SCHEMA)
+    def stored(self, lake: Lake | None = None) -> list[dict[str, Any]]:
+        lake = lake or self.lake
+        shards = lake.shards(lake.chunks_dir(FINGERPRINT), CHUNK_SCHEMA)
         rows = [row for shard in shards for row in pq.read_table(shard).to_pylist()]
         return sorted(rows, key=lambda row: (row["blob"], row["language"], row["ordinal"]))
 
@@ -89,6 +93,11 @@ def long_source(name: str, count: int = 40_000) -> str:
 def children() -> list[int]:
     tasks = Path("/proc/self/task").glob("*/children")
     return [int(pid) for task in tasks for pid in task.read_text().split()]
+
+
+def processor_seconds(process: int) -> float:
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def test_each_blob_and_language_is_cut_once_and_stored_with_exact_texts(world: World) -> None:
@@ -154,6 +163,39 @@ def test_a_file_that_cannot_be_read_or_decoded_is_a_failure_and_tried_again(worl
     assert {row["text"] for row in world.stored()} == {"x = 1", "y = 2"}
 
 
+def test_snapshots_chunked_together_share_blobs_and_a_vanished_one_costs_itself_alone(tmp_path: Path) -> None:
+    shared, noise = b"x = 1\n", bytes(range(256)) * 8
+    lake = Lake(tmp_path / "data")
+    asked = []
+    for name in ("gone", "shop", "blog"):
+        (tmp_path / name).mkdir()
+        world = World(tmp_path / name)
+        world.add("shared.py", shared)
+        world.add("noise.py", noise)
+        world.add("own.py", f"{name} = 2\n")
+        lake.write_snapshot(name, pa.Table.from_pylist(world.rows, schema=SNAPSHOT_SCHEMA))
+        snapshot = Snapshot(name, name, "HEAD", "c", None, None, datetime.now(UTC), "run")
+        asked.append((snapshot, Source(str(world.root), SourceMode.FOLDER)))
+    (tmp_path / "gone" / "source").rename(tmp_path / "away")
+    gone, shop, blog = chunk(
+        asked,
+        lake=lake,
+        fingerprint=FINGERPRINT,
+        tokenizer_file=TOKENIZER_FILE,
+        budget=256,
+        chunker=Chunker.AST,
+        settings=load_settings(workers=1),
+    )
+    assert isinstance(gone, SourceError)
+    assert isinstance(shop, ChunkReport)
+    assert isinstance(blog, ChunkReport)
+    assert (shop.blobs_chunked, shop.chunks_new, shop.bytes_chunked) == (2, 2, 6 + 9)
+    assert (blog.blobs_chunked, blog.chunks_new, blog.bytes_chunked) == (1, 1, 9)
+    for report, name in ((shop, "shop"), (blog, "blog")):
+        assert [(failure.repository, failure.path) for failure in report.failures] == [(name, "noise.py")]
+    assert {row["text"] for row in world.stored(lake)} == {"x = 1", "shop = 2", "blog = 2"}
+
+
 def test_a_file_that_takes_too_long_costs_itself_alone(world: World) -> None:
     world.add("a.py", "x = 1\n")
     world.add("slow.py", long_source("v", 200_000))
@@ -166,24 +208,40 @@ def test_a_file_that_takes_too_long_costs_itself_alone(world: World) -> None:
     assert children() == []
 
 
-def test_a_killed_worker_costs_one_file_and_leaves_no_process(world: World) -> None:
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
+def test_a_worker_that_is_killed_or_crashes_costs_one_file_and_leaves_no_process(
+    world: World, number: signal.Signals
+) -> None:
     world.add("long.py", long_source("v", 200_000))
     world.add("z.py", "y = 2\n")
 
-    def kill_first_child() -> None:
+    def end_first_child() -> None:
         while not (found := children()):
             time.sleep(0.01)
-        time.sleep(1.0)
-        os.kill(found[0], signal.SIGKILL)
+        while processor_seconds(found[0]) < 1.0:  # it has long started then, and is far from done
+            time.sleep(0.01)
+        os.kill(found[0], number)
 
-    killer = threading.Thread(target=kill_first_child)
+    killer = threading.Thread(target=end_first_child)
     killer.start()
     report = world.chunk()
     killer.join()
     assert [failure.path for failure in report.failures] == ["long.py"]
-    assert "signal 9" in report.failures[0].error
+    assert number.name in report.failures[0].error
     assert [row["text"] for row in world.stored()] == ["y = 2"]
     assert children() == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other kernels do not count this memory")
+def test_a_file_that_needs_more_memory_than_allowed_costs_itself_alone(world: World) -> None:
+    world.add("a.py", "x = 1\n")
+    world.add("large.py", long_source("v", 50_000))
+    world.add("z.py", "y = 2\n")
+    report = world.chunk(memory=128 * 1024**2)
+    assert [failure.path for failure in report.failures] == ["large.py"]
+    assert "128 MiB of memory" in report.failures[0].error
+    assert {row["text"] for row in world.stored()} == {"x = 1", "y = 2"}
+    assert world.chunk().failures == ()
 
 
 SCRIPT = """\
@@ -197,7 +255,7 @@ from repolake.settings import Settings
 print("started", flush=True)
 data, source, tokenizer = map(Path, sys.argv[1:])
 snapshot = Snapshot("s", "mine", "HEAD", "c", None, None, datetime.now(UTC), "run")
-report = chunk(
+[report] = chunk(
     [(snapshot, Source(str(source), SourceMode.FOLDER))], lake=Lake(data), fingerprint="ffffffffffff",
     tokenizer_file=tokenizer, budget=256, chunker=Chunker.AST, settings=Settings(workers=2),
 )

@@ -309,9 +309,11 @@ def test_gc_says_what_it_removed_and_refuses_a_blob_that_nobody_knows(data: Path
     assert text.startswith("removed nothing; wrote 0 compacted shards\n")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+@pytest.mark.parametrize(
+    ("number", "stage"), [(signal.SIGINT, "chunk"), (signal.SIGTERM, "chunk"), (signal.SIGTERM, "load")]
+)
 def test_an_interrupted_run_ends_with_one_sentence_and_keeps_the_index(
-    tmp_path: Path, number: signal.Signals
+    tmp_path: Path, number: signal.Signals, stage: str
 ):
     shop = make_repository(tmp_path / "shop")
     data = tmp_path / "data"
@@ -327,7 +329,14 @@ def test_an_interrupted_run_ends_with_one_sentence_and_keeps_the_index(
         start_new_session=True,
     )
     lake = Lake(data)
-    while (manifest := lake.latest_manifest()) is None or manifest.state != "running":
+
+    def has_begun() -> bool:
+        if stage == "load":
+            return any(data.glob("_index-*.duckdb"))
+        manifest = lake.latest_manifest()
+        return manifest is not None and manifest.state == "running"
+
+    while not has_begun():
         assert process.poll() is None, "the run ended before it could be interrupted"
         time.sleep(0.02)
     os.killpg(process.pid, number)
@@ -336,3 +345,4 @@ def test_an_interrupted_run_ends_with_one_sentence_and_keeps_the_index(
     assert out == ""
     assert re.fullmatch(r"repolake: interrupted; .*\n", err), err
     assert (data / "index.duckdb").resolve() == published
+    assert list(data.glob("_index-*")) == []

@@ -22,7 +22,18 @@ from repolake.upkeep_commands import rollback  # registers its commands
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PUBLIC_MACROS = ("search_text", "search_vector", "search_hybrid", "snapshot_diff", "search", "embed")
+PUBLIC_MACROS = (
+    "search_text",
+    "search_vector",
+    "search_hybrid",
+    "recent_chunks",
+    "definitions",
+    "references_to",
+    "callers",
+    "snapshot_diff",
+    "search",
+    "embed",
+)
 
 
 def test_every_command_and_option_is_in_the_readme_and_has_help():

@@ -16,11 +16,12 @@ from repositories import commit, git, make_repository
 
 from repolake import database, pipeline
 from repolake.database import published_path
-from repolake.errors import LakeWriteError, PublishError
+from repolake.errors import LakeWriteError, PublishError, SourceError
 from repolake.executor import LocalCall, LocalExecutor
 from repolake.lake import Lake
 from repolake.manifest import new_run_id
 from repolake.records import RepositorySpec
+from repolake.search import open_index
 from repolake.settings import Settings
 
 P = ParamSpec("P")
@@ -112,11 +113,26 @@ def test_a_repository_that_vanishes_during_the_run_does_not_stop_the_others(tmp_
     meddler = Meddler(stage, lambda: shop.rename(tmp_path / "away"))
     report = pipeline.index(specs, settings=settings, executor=meddler)
     assert {entry.repository for entry in report.repositories if entry.chunks} >= {"blog"}
+    if stage == "chunk_group":  # later stages do not read the repository
+        [failure] = report.failures
+        assert (failure.repository, failure.path) == ("shop", ".")
+        assert failure.error.endswith("; its last snapshot stays in the index")
+        with open_index(settings.data_dir) as session:
+            assert session.search("send_invoice", k=1)[0].path == "shop/mail.py"
     published = published_path(settings.data_dir)
     assert published is not None
     assert database.check(published, memory_limit="1GB", threads=1) == {}
     (tmp_path / "away").rename(shop)
     assert not pipeline.index(specs, settings=settings).failures
+
+
+def test_a_new_repository_that_vanishes_before_it_is_read_publishes_nothing(tmp_path: Path):
+    shop = make_repository(tmp_path / "shop")
+    settings = settings_for(tmp_path / "data")
+    meddler = Meddler("chunk_group", lambda: shop.rename(tmp_path / "away"))
+    with pytest.raises(SourceError, match=r"run again when it can be read$"):
+        pipeline.index([RepositorySpec(str(shop))], settings=settings, executor=meddler)
+    assert published_path(settings.data_dir) is None
 
 
 @pytest.mark.parametrize("stage", ["chunk_group", "embed_group"])

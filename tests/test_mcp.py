@@ -72,7 +72,7 @@ def test_an_assistant_finds_reads_greps_and_queries_with_citations_and_without_t
 
     async def talk(client: Client, ask: Ask) -> None:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        assert list(tools) == ["search_code", "get_chunk", "grep", "sql"]
+        assert list(tools) == ["search_code", "get_chunk", "grep", "repo_map", "sql"]
         assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools.values())
 
         found = await ask("search_code", query="send_invoice", k=1)

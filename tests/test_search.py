@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -420,3 +423,19 @@ def test_the_first_k_are_those_of_scoring_every_chunk_that_passes(
     }
     found_by_meaning = [hit.chunk_id for hit in crowd.search("omega alpha", k, "vector", **filters)]
     assert [int(chunk_id) for chunk_id in found_by_meaning] == expected_first(cosines, k)
+
+
+def test_what_a_signal_handler_raises_comes_through_a_query(index: Index):
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGUSR1, interrupt)
+    timer = threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGUSR1])
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            index.sql("select count(*) from range(1_000_000_000_000) where range % 7 = 3")
+    finally:
+        timer.join()
+        signal.signal(signal.SIGUSR1, before)
+    assert index.sql("select 1 as one").to_pylist() == [{"one": 1}]

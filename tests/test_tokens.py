@@ -39,7 +39,7 @@ def test_unusual_words_are_counted_as_the_tokenizer_counts_them(text: str) -> No
 def test_counts_of_line_spans_add_up_to_the_whole(text: str) -> None:
     tokens = TextTokens(counter(), text, text.encode())
     for line, start in enumerate(tokens.line_starts):
-        end = tokens.line_end(line)
+        end = tokens.line_ends[line]
         assert tokens.count(start, end) == real_count(text.split("\n")[line])
         assert tokens.count(0, end) == real_count("\n".join(text.split("\n")[: line + 1]))
 

@@ -21,6 +21,7 @@ places as (
         files.path,
         files.language,
         files.kind,
+        files.last_commit_at,
         snapshot_chunks.start_line,
         snapshot_chunks.end_line,
     from snapshot_chunks
@@ -66,6 +67,7 @@ select
         then main.word_key(lower(list_last(string_split(final.symbol, '.'))))
     end as symbol_key,
     named_files.file_words,
+    final.last_commit_at,
     final.start_line,
     final.end_line,
 from final

@@ -1,14 +1,14 @@
 -- On which lines does a regular expression (RE2) match? With the symbol around each line.
 create macro main.grep(
     pattern, k := 100, repository := null, ref := null, language := null, kind := null, path := null,
-    path_glob := null, symbol := null
+    path_glob := null, symbol := null, since := null
 ) as table
 with
 chunks_with_matches as (
     select
         c.*,
         h.text,
-    from main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol) as f
+    from main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol, since) as f
     inner join main.current_chunks as c on c.entry = f.entry
     inner join main.chunks as h on h.chunk_id = c.chunk_id
     where regexp_matches(h.text, pattern::varchar, 'm')

@@ -1,6 +1,6 @@
 -- Which searchable chunks define what a query names? They join the pool though neither arm may find them.
 create macro main.named_definitions(
-    names, depth, repository, ref, language, kind, path, path_glob, symbol
+    names, depth, repository, ref, language, kind, path, path_glob, symbol, since
 ) as table
 with
 wanted as materialized (
@@ -11,7 +11,7 @@ wanted as materialized (
 select
     f.chunk_id,
     f.entry,
-from main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol) as f
+from main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol, since) as f
 where f.symbol_key in (select w.word_key from wanted as w)
 order by f.chunk_id
 limit depth;

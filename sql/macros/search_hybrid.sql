@@ -1,169 +1,25 @@
--- Which chunks answer a query best by words and meaning together? Reciprocal rank fusion (Cormack et al. 2009,
--- k = 60), then ranking rules. One unit of the rules is the score of a first place, 1/61.
--- Rules act on a pool of the first 100 of each arm and the definitions of what the query names.
+-- Which chunks answer a query best by words and meaning together, and by how new they are if `recency` is above 0?
 create macro main.search_hybrid(
     query, query_embedding, k := 10, repository := null, ref := null, language := null, kind := null,
-    path := null, path_glob := null, symbol := null
+    path := null, path_glob := null, symbol := null, since := null, recency := 0
 ) as table
 with
-named as materialized (
-    select s.name from main.named_symbols(query) as s
-),
-
-asked as materialized (
-    select
-        regexp_full_match(trim(query::varchar), '[\w.:#$]+') as is_symbol,
-        (select list(n.name) from named as n) as names,
-        (select list(lower(n.name)) from named as n) as folded_names,
-        (select q.words from main.query_words(query) as q) as words,
-        regexp_extract_all(lower(query::varchar), '\bv\d+\b') as versions,
-),
-
-text_arm as materialized (
-    select * from main.text_hits(
-        (select a.words from asked as a),
-        greatest(100, 3 * k), repository, ref, language, kind, path, path_glob, symbol
+hits as materialized (
+    select * from main.hybrid_hits(
+        query, query_embedding, k, repository, ref, language, kind, path, path_glob, symbol, since, recency
     )
-),
-
-vector_arm as materialized (
-    select * from main.vector_hits(
-        query_embedding, greatest(100, 3 * k), repository, ref, language, kind, path, path_glob, symbol
-    )
-),
-
-definitions as (
-    select
-        d.entry,
-        d.chunk_id,
-    from main.named_definitions(
-        (select a.names from asked as a), 50, repository, ref, language, kind, path, path_glob, symbol
-    ) as d
-),
-
-pool as (
-    select entry, chunk_id from text_arm
-    union
-    select entry, chunk_id from vector_arm
-    union
-    select entry, chunk_id from definitions
-),
-
--- The figures beside the rules are the loss of nDCG@10 without them, the fast model's vectors, each mean with about
--- half of its 95 % interval's width: 122 questions answered by files, 240 commit subjects and 160 changelog entries
--- answered by functions, 250 search-engine questions. All rules together: +0.084 ± 0.035, +0.158 ± 0.030,
--- +0.157 ± 0.035, -0.003 ± 0.013. Values were chosen on these sets; chosen without a repository and measured on it, the
--- files' questions stay within 0.007.
--- A strong match counts by its strength, not by its place alone. Words: +0.004, +0.033 ± 0.022, +0.040 ± 0.024, -0.019;
--- meaning: +0.006, -0.018, +0.006, +0.024 ± 0.012.
-fused as (
-    select
-        p.entry,
-        p.chunk_id,
-        coalesce(1 / (60 + t.rank), 0)
-        + coalesce(1 / (60 + v.rank), 0)
-        + 1.5 / 61 * coalesce(t.score / (select max(m.score) from text_arm as m), 0)
-        + 1 / 61 * coalesce(greatest(v.score, 0) / (select nullif(max(m.score), 0) from vector_arm as m), 0)
-            as fusion,
-        t.rank as text_rank,
-        t.score as text_score,
-        v.rank as vector_rank,
-        v.score as vector_score,
-    from pool as p
-    left join text_arm as t on t.entry = p.entry
-    left join vector_arm as v on v.entry = p.entry
-),
-
-described as materialized (
-    select
-        f.*,
-        c.symbol,
-        c.symbol_key,
-        c.kind,
-        c.repository || ' ' || c.path as file,
-        regexp_extract(c.path, '^(|.*/)v\d+/', 1) as versions_folder,
-        try_cast(regexp_extract(c.path, '^(|.*/)v(\d+)/', 2) as bigint) as version,
-        max(version) over (partition by c.repository, versions_folder) as newest_version,
-        list_last(string_split(c.symbol, '.')) as name,
-        string_split(c.file_words, ' ') as file_words,
-    from fused as f
-    inner join main.current_chunks as c on c.entry = f.entry
-),
-
--- Names: the very symbol asked for, +0.019 ± 0.017 by files; a name inside a sentence earns nothing beyond its words.
--- File: words of the query in the file's name, +0.008, +0.005, +0.003.
--- Module: loose statements below definitions, -0.002, +0.008 ± 0.006, +0.002.
--- Version: a folder such as `v3` below its newer neighbour `v4` unless the query names it, +0.009 by files (the one
--- repository that has such folders, +0.054), the others unmoved.
--- Below source, unless the query or `kind` asks for them: tests, +0.012, +0.085 ± 0.019, +0.075 ± 0.022; docs and the
--- like, +0.016, +0.090 ± 0.021, +0.110 ± 0.025.
-ruled as (
-    select
-        d.*,
-        (
-            d.fusion
-            + case
-                when not a.is_symbol or d.symbol_key is null then 0
-                when list_contains(a.names, d.symbol) then 1
-                when list_contains(a.names, d.name) then 0.75
-                when list_contains(a.folded_names, lower(d.name)) then 0.5
-                else 0
-            end / 61
-            + 1.2 / 61 * len(list_intersect(a.words, d.file_words)) / greatest(len(d.file_words), 1)
-        )
-        * case when d.symbol = '<module>' then 0.7 else 1 end
-        * case
-            when d.version < d.newest_version and not list_contains(a.versions, 'v' || d.version) then 0.65
-            else 1
-        end
-        * case
-            when kind is not null then 1
-            when d.kind = 'test' and not list_has_any(a.words, ['test', 'spec', 'benchmark', 'fixtur', 'mock'])
-            then 0.35
-            when d.kind in ('docs', 'example', 'config', 'generated', 'vendored')
-                and not list_has_any(
-                    a.words, ['doc', 'docs', 'readm', 'exampl', 'tutorial', 'config', 'changelog', 'generat', 'vendor']
-                )
-            then 0.25
-            else 1
-        end as score,
-    from described as d
-    cross join asked as a
-),
-
--- No flooding by one file: each further chunk of it counts a tenth less, +0.045 ± 0.017 by files, but -0.019 and -0.017
--- where functions are counted; a stronger one gains more there and loses more here.
-spread as (
-    select
-        r.*,
-        round(
-            r.score * power(
-                0.9, row_number() over (partition by r.file order by r.score desc, r.chunk_id) - 1
-            ),
-            8
-        ) as final_score,
-    from ruled as r
-),
-
-best as materialized (
-    select
-        s.*,
-        row_number() over (order by s.final_score desc, s.chunk_id) as rank,
-    from spread as s
-    order by s.final_score desc, s.chunk_id
-    limit k
 )
 
 select
     b.rank,
-    b.final_score as score,
+    b.score,
     p.* exclude (entry),
     b.text_rank,
     b.text_score,
     b.vector_rank,
     b.vector_score,
-from best as b
-inner join main.shown_chunks((select list(x.entry) from best as x)) as p on p.entry = b.entry
+from hits as b
+inner join main.shown_chunks((select list(x.entry) from hits as x)) as p on p.entry = b.entry
 order by b.rank;
 comment on macro table main.search_hybrid is
     'The k best chunks by BM25 and cosine similarity together, then ranking rules; filters apply before k.';

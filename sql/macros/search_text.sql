@@ -1,13 +1,13 @@
 -- Which chunks hold the words of a query? BM25 over identifiers and their parts.
 create macro main.search_text(
     query, k := 10, repository := null, ref := null, language := null, kind := null, path := null,
-    path_glob := null, symbol := null
+    path_glob := null, symbol := null, since := null
 ) as table
 with
 hits as materialized (
     select * from main.text_hits(
         (select q.words from main.query_words(query) as q),
-        k, repository, ref, language, kind, path, path_glob, symbol
+        k, repository, ref, language, kind, path, path_glob, symbol, since
     )
 )
 

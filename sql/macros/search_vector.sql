@@ -1,11 +1,11 @@
 -- Which chunks are nearest to a query's vector? Exact cosine similarity.
 create macro main.search_vector(
     query_embedding, k := 10, repository := null, ref := null, language := null, kind := null, path := null,
-    path_glob := null, symbol := null
+    path_glob := null, symbol := null, since := null
 ) as table
 with
 hits as materialized (
-    select * from main.vector_hits(query_embedding, k, repository, ref, language, kind, path, path_glob, symbol)
+    select * from main.vector_hits(query_embedding, k, repository, ref, language, kind, path, path_glob, symbol, since)
 )
 
 select

@@ -1,6 +1,6 @@
 -- Which chunks pass the filters? One row a chunk: its place under the default ref, else under the first ref.
 -- The first branch needs no grouping, since a chunk stands in one ref of a repository once.
-create macro main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol) as table
+create macro main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol, since) as table
 with
 passing as (
     select
@@ -12,7 +12,8 @@ passing as (
         c.ref,
         c.is_default_ref,
     from main.current_chunks as c
-    where (repository is null or c.repository = repository)
+    where (since is null or c.last_commit_at >= since::timestamptz)
+        and (repository is null or c.repository = repository)
         and (language is null or c.language = lower(language))
         and (kind is null or c.kind = lower(kind))
         and (

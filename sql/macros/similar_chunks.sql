@@ -1,7 +1,7 @@
 -- Which chunks mean nearly the same as a stored one? Its nearest neighbours by cosine, itself left out.
 create macro main.similar_chunks(
     chunk_id, k := 10, repository := null, ref := null, language := null, kind := null, path := null,
-    path_glob := null, symbol := null
+    path_glob := null, symbol := null, since := null
 ) as table
 with
 origin as materialized (
@@ -15,7 +15,7 @@ origin as materialized (
 nearest as (
     select v.*
     from main.vector_hits(
-        (select o.embedding from origin as o), k + 1, repository, ref, language, kind, path, path_glob, symbol
+        (select o.embedding from origin as o), k + 1, repository, ref, language, kind, path, path_glob, symbol, since
     ) as v
     where v.chunk_id <> chunk_id::bigint
     order by v.rank

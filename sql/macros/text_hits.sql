@@ -2,7 +2,7 @@
 -- Without filters no posting is joined: all chunks of default refs count, and theirs are the first ordinals. Either way
 -- current_chunks is asked only for what reaches the place at `depth`, not for each chunk that holds a word. A list
 -- unnested tells DuckDB that those are few, so that it joins from their side.
-create macro main.text_hits(words, depth, repository, ref, language, kind, path, path_glob, symbol) as table
+create macro main.text_hits(words, depth, repository, ref, language, kind, path, path_glob, symbol, since) as table
 with
 wanted as materialized (
     select distinct main.word_key(spelled.word) as word_key
@@ -15,7 +15,7 @@ found as (
         p.ordinal,
         sum(p.impact)::bigint as impact,
     from main.postings as p
-    where coalesce(repository, ref, language, kind, path, path_glob, symbol) is null
+    where coalesce(repository, ref, language, kind, path, path_glob, symbol, since::varchar) is null
         and p.word_key in (select w.word_key from wanted as w)
     group by p.ordinal
     union all
@@ -23,11 +23,11 @@ found as (
         p.ordinal,
         sum(p.impact)::bigint as impact,
     from main.postings as p
-    where coalesce(repository, ref, language, kind, path, path_glob, symbol) is not null
+    where coalesce(repository, ref, language, kind, path, path_glob, symbol, since::varchar) is not null
         and p.word_key in (select w.word_key from wanted as w)
         and p.ordinal in (
             select f.ordinal
-            from main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol) as f
+            from main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol, since) as f
         )
     group by p.ordinal
 ),
@@ -35,7 +35,7 @@ found as (
 sums as materialized (
     select f.*
     from found as f
-    where coalesce(repository, ref, language, kind, path, path_glob, symbol) is not null
+    where coalesce(repository, ref, language, kind, path, path_glob, symbol, since::varchar) is not null
         or f.ordinal <= (select max(c.ordinal) from main.current_chunks as c where c.is_default_ref)
 ),
 
@@ -53,7 +53,7 @@ hits as (
         f.entry,
         s.impact,
     from strong as s
-    inner join main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol) as f
+    inner join main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol, since) as f
         on f.ordinal = s.ordinal
     order by s.impact desc, f.chunk_id
     limit depth

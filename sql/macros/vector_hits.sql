@@ -3,7 +3,7 @@
 -- current_chunks is asked only for what reaches the place at `depth`; a millionth lower may round to the same score.
 -- A list unnested tells DuckDB that those are few, so that it joins from their side.
 create macro main.vector_hits(
-    query_embedding, depth, repository, ref, language, kind, path, path_glob, symbol
+    query_embedding, depth, repository, ref, language, kind, path, path_glob, symbol, since
 ) as table
 with
 query_vector as materialized (
@@ -19,7 +19,7 @@ cosines as materialized (
         array_inner_product(e.embedding, q.embedding) / q.length as cosine,
     from main.embeddings as e
     cross join query_vector as q
-    where coalesce(repository, ref, language, kind, path, path_glob, symbol) is null
+    where coalesce(repository, ref, language, kind, path, path_glob, symbol, since::varchar) is null
         and q.length > 0
         and e.rowid <= (select max(c.embedding_row) from main.current_chunks as c where c.is_default_ref)
     union all
@@ -28,11 +28,11 @@ cosines as materialized (
         array_inner_product(e.embedding, q.embedding) / q.length as cosine,
     from main.embeddings as e
     cross join query_vector as q
-    where coalesce(repository, ref, language, kind, path, path_glob, symbol) is not null
+    where coalesce(repository, ref, language, kind, path, path_glob, symbol, since::varchar) is not null
         and q.length > 0
         and e.rowid in (
             select s.embedding_row
-            from main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol) as s
+            from main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol, since) as s
         )
 ),
 
@@ -50,7 +50,7 @@ hits as (
         s.entry,
         round(n.cosine::double, 6) as score,
     from near as n
-    inner join main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol) as s
+    inner join main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol, since) as s
         on s.embedding_row = n.embedding_row
     order by score desc, s.chunk_id
     limit depth

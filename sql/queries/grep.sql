@@ -7,6 +7,6 @@ select
     text,
 from main.grep(
     $pattern, k := $k, repository := $repository, ref := $ref, language := $language, kind := $kind, path := $path,
-    path_glob := $path_glob, symbol := $symbol
+    path_glob := $path_glob, symbol := $symbol, since := $since
 )
 order by all;

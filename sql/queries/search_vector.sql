@@ -2,6 +2,6 @@
 select *
 from main.search_vector(
     $query_embedding, k := $k, repository := $repository, ref := $ref, language := $language, kind := $kind,
-    path := $path, path_glob := $path_glob, symbol := $symbol
+    path := $path, path_glob := $path_glob, symbol := $symbol, since := $since
 )
 order by rank;

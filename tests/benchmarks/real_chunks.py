@@ -9,7 +9,7 @@ from repolake.cores import usable_core_count
 from repolake.database import query_lake
 from repolake.lake import Lake
 from repolake.model_identity import ModelIdentity
-from repolake.records import Chunker, RepositorySpec, Snapshot
+from repolake.records import Chunker, ChunkReport, RepositorySpec, Snapshot
 from repolake.scan import scan
 from repolake.settings import Settings
 from repolake.tokens import TokenCounter
@@ -32,7 +32,7 @@ def chunk_folder(folder: Path, model: ModelIdentity, settings: Settings) -> tupl
         previous=None,
         allow_shrink=True,
     )
-    report = chunk(
+    [report] = chunk(
         [(scanned.snapshot, scanned.source)],
         lake=lake,
         fingerprint=fingerprint,
@@ -41,6 +41,7 @@ def chunk_folder(folder: Path, model: ModelIdentity, settings: Settings) -> tupl
         chunker=Chunker.AST,
         settings=settings,
     )
+    assert isinstance(report, ChunkReport)
     print(f"{folder}: {scanned.files_indexed} files, {report.chunks_new} new chunks", flush=True)
     return lake, scanned.snapshot, fingerprint
 

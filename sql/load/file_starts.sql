@@ -1,0 +1,4 @@
+-- How often does a reader begin at each file?
+select start
+from file_nodes
+order by number;
