@@ -102,6 +102,11 @@ def test_single_letters_of_a_word_with_digits_are_no_words_of_their_own(index: I
     assert found(index, "k8s") == ["src/users.py"]
 
 
+def test_a_query_has_no_empty_words(index: Index) -> None:
+    rows = index.sql("select words from main.query_words('  open   the $$ http2 ')").to_pylist()
+    assert rows[0]["words"] == ["open", "the", "http2", "http", "2"]
+
+
 def test_a_number_that_no_chunk_holds_finds_nothing(index: Index) -> None:
     assert found(index, "77") == []
 

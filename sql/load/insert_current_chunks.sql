@@ -37,7 +37,7 @@ places as (
 named_files as (
     select
         path,
-        main.split_words(main.file_stem(path)) as file_words,
+        trim(regexp_replace(main.split_words(main.file_stem(path)), ' +', ' ', 'g')) as file_words,
     from (select distinct path from places)
 ),
 

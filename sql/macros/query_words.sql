@@ -11,6 +11,6 @@ spaced as materialized (
     from given as g
 )
 
-select string_split(main.split_identifiers(s.identifiers), ' ') as words
+select regexp_extract_all(main.split_identifiers(s.identifiers), '[^ ]+') as words
 from spaced as s;
 comment on macro table main.query_words is 'The words of a query as BM25 indexes them: one row with their list.';
