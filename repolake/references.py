@@ -21,7 +21,9 @@ PATH = re.compile(rb"[\w$]+(?:\.[\w$]+)*|super\(\)")
 MAX_QUALIFIER = 60
 UNKNOWN_RECEIVER = "…".encode()  # an expression that is no dotted path
 OWN_RECEIVERS = frozenset({b"self", b"cls", b"super()", b"this", b"super"})
-KINDS = ("inherit", "call", "name")  # where one place is captured twice, the first one counts
+# By capture; where one place is captured twice, the first one counts.
+KINDS = {"inherit": "inherit", "call": "call", "invocation": "call", "name": "name"}
+DOT = ord(".")
 
 
 class FileDefinition(NamedTuple):
@@ -106,73 +108,96 @@ def _references(
     imports: tuple[FileImport, ...],
     data: bytes,
 ) -> Iterator[FileReference]:
+    """Yield the references in file order.
+
+    Files hold thousands of names, so nodes are asked for little: type and parent cost more than a look at
+    the text.
+    """
     local = {definition.name.encode() for definition in definitions}
     local.update(imported.local_name.encode() for imported in imports if imported.local_name)
-    local.update(name.partition(b".")[0] for name in tuple(local))
+    local.update([name.partition(b".")[0] for name in local])
     is_open = patterns.has_packages or any(imported.name == "*" for imported in imports)
-    heads = {(definition.start_line, definition.name.encode()) for definition in definitions}
-    common = {name.encode() for name in patterns.common_members}
-    seen: set[int] = set()
-    kept: list[tuple[int, int, str, bytes, bytes | None]] = []
-    for kind in KINDS:
-        for node in found.get(kind, ()):
-            qualifier, start, end = _place(node, patterns, data)
-            name = data[start:end]
-            if qualifier is None:
-                if data[start - 1 : start] == b"." and start:
+    ignored, common = patterns.ignored, patterns.common_members
+    qualifiers: dict[bytes, bytes] = {}
+    kept: dict[int, tuple[int, int, str, bytes, bytes | None]] = {}
+    for capture, kind in KINDS.items():
+        for node in found.get(capture, ()):
+            start, end = node.start_byte, node.end_byte
+            if capture == "invocation":
+                name_start, before, end = _invoked(node)
+            else:
+                before = data.rfind(b".", start, end)
+                name_start = before + 1
+            if name_start <= start:
+                name = data[start:end]
+                if name not in local:
+                    if not is_open or name in ignored:
+                        continue
+                    # Types and functions handed on begin with a capital; other arguments are mostly locals.
+                    if kind == "name" and name[:1].islower() and node.type == "identifier":
+                        continue
+                if start and data[start - 1] == DOT:
                     continue  # the whole of `qualifier.name` is captured as well
-                if name not in local and not (is_open and _may_be_elsewhere(name, kind, node, patterns)):
-                    continue
-            elif qualifier.partition(b".")[0] not in local and (
-                kind == "name" or (name in common and qualifier not in OWN_RECEIVERS)
+                if start not in kept:
+                    kept[start] = (start, end, kind, name, None)
+                continue
+            if name_start in kept:
+                continue
+            name = data[name_start:end]
+            text = data[start:before] if before - start <= MAX_QUALIFIER else b""
+            qualifier = qualifiers.get(text)
+            if qualifier is None:
+                qualifier = qualifiers[text] = _qualifier(text)
+            if (
+                (kind == "name" or name in common)
+                and qualifier.partition(b".")[0] not in local
+                and (kind == "name" or qualifier not in OWN_RECEIVERS)
             ):
                 continue
-            line = node.end_point[0] + 1
-            if start in seen or (kind == "name" and (line, name) in heads):
-                continue
-            seen.add(start)
-            kept.append((start, line, kind, name, qualifier))
-    kept.sort()
+            kept[name_start] = (name_start, end, kind, name, qualifier)
+    return _placed(sorted(kept.values()), definitions, data)
+
+
+def _placed(
+    kept: list[tuple[int, int, str, bytes, bytes | None]],
+    definitions: tuple[FileDefinition, ...],
+    data: bytes,
+) -> Iterator[FileReference]:
+    """Yield references with their line and the definition around them; names of definitions are none."""
+    heads = {(definition.start_line, definition.name.encode()) for definition in definitions}
+    # One string for each text: the rows are pickled, and a string seen before costs a few bytes.
+    texts: dict[bytes | None, str | None] = {None: None}
     around: list[FileDefinition] = []
     following = 0
-    for start, line, kind, name, qualifier in kept:
+    line, counted = 1, 0
+    for start, end, kind, name, qualifier in kept:
+        line += data.count(b"\n", counted, end)
+        counted = end
+        if kind == "name" and (line, name) in heads:
+            continue
         while following < len(definitions) and definitions[following].start_byte <= start:
             around.append(definitions[following])
             following += 1
         while around and around[-1].end_byte <= start:
             around.pop()
+        for text in (name, qualifier):
+            if text not in texts:
+                texts[text] = text.decode("utf-8", "replace")
         yield FileReference(
-            kind,
-            name.decode("utf-8", "replace"),
-            None if qualifier is None else qualifier.decode("utf-8", "replace"),
-            around[-1].symbol if around else "",
-            line,
-            start,
+            kind, texts[name], texts[qualifier], around[-1].symbol if around else "", line, start
         )
 
 
-def _may_be_elsewhere(name: bytes, kind: str, node: Node, patterns: ReferencePatterns) -> bool:
-    """Whether a plain name that the file does not know may come from a file that it need not name."""
-    if name.decode("utf-8", "replace") in patterns.ignored:
-        return False
-    # Types and functions handed on begin with a capital; other arguments are mostly locals.
-    return kind != "name" or node.type != "identifier" or not name[:1].islower()
+def _invoked(node: Node) -> tuple[int, int, int]:
+    """Return where the name of a Java call starts, where what stands before it ends, and where the name ends."""
+    name, before = node.child_by_field_name("name"), node.child_by_field_name("object")
+    if name is None:
+        return node.start_byte, node.start_byte, node.start_byte
+    if before is None:
+        return node.start_byte, node.start_byte, name.end_byte
+    return name.start_byte, before.end_byte, name.end_byte
 
 
-def _place(node: Node, patterns: ReferencePatterns, data: bytes) -> tuple[bytes | None, int, int]:
-    """Return the qualifier of what an expression names, null without one, and the bytes of the name."""
-    start, end = node.start_byte, node.end_byte
-    if node.type == "method_invocation":
-        name, before = node.child_by_field_name("name"), node.child_by_field_name("object")
-        if name is None or before is None:
-            return None, start, name.end_byte if name is not None else start
-        return _qualifier(data, before.start_byte, before.end_byte), name.start_byte, name.end_byte
-    if node.type not in patterns.members:
-        return None, start, end
-    dot = data.rfind(b".", start, end)
-    return (_qualifier(data, start, dot), dot + 1, end) if dot >= 0 else (None, start, end)
-
-
-def _qualifier(data: bytes, start: int, end: int) -> bytes:
-    text = data[start:end].strip(b"? \n") if end - start <= MAX_QUALIFIER else b""
+def _qualifier(text: bytes) -> bytes:
+    text = text.strip(b"? \n")
     return text if PATH.fullmatch(text) else UNKNOWN_RECEIVER
