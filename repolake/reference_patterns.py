@@ -1,8 +1,7 @@
 """Where a language's syntax tree shows definitions, references and imports: tree-sitter query patterns.
 
 Captures: `definition` a node that may define something, `call`, `inherit`, `name` the expression that names
-what is called, inherited or used, with dots behind what stands before it; `invocation` a call of which a field
-is the name; `import` a whole import.
+what is called, inherited or used, `invocation` a call that has the name in a field, `import` a whole import.
 """
 
 from __future__ import annotations

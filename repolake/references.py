@@ -130,12 +130,13 @@ def _references(
                 name_start = before + 1
             if name_start <= start:
                 name = data[start:end]
-                if name not in local:
-                    if not is_open or name in ignored:
-                        continue
-                    # Types and functions handed on begin with a capital; other arguments are mostly locals.
-                    if kind == "name" and name[:1].islower() and node.type == "identifier":
-                        continue
+                # Types and functions handed on begin with a capital; other arguments are mostly locals.
+                if name not in local and (
+                    not is_open
+                    or name in ignored
+                    or (kind == "name" and name[:1].islower() and node.type == "identifier")
+                ):
+                    continue
                 if start and data[start - 1] == DOT:
                     continue  # the whole of `qualifier.name` is captured as well
                 if start not in kept:
@@ -189,7 +190,7 @@ def _placed(
 
 
 def _invoked(node: Node) -> tuple[int, int, int]:
-    """Return where the name of a Java call starts, where what stands before it ends, and where the name ends."""
+    """Return the start of the name that Java calls, the end of what stands before it, the end of the name."""
     name, before = node.child_by_field_name("name"), node.child_by_field_name("object")
     if name is None:
         return node.start_byte, node.start_byte, node.start_byte
