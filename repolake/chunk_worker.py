@@ -11,6 +11,7 @@ import resource
 import signal
 import sys
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from multiprocessing.connection import Connection
@@ -72,7 +73,6 @@ ROW_COLUMNS = (
     "symbol_references",
     "imports",
 )
-ROW_WIDTHS = (5, 5, 4)  # fields of a definition, a reference and an import that go into their rows: the first
 
 
 def chunk_file(job: FileJob, config: WorkerConfig, counter: TokenCounter) -> FileResult:
@@ -106,13 +106,18 @@ def chunk_file(job: FileJob, config: WorkerConfig, counter: TokenCounter) -> Fil
 def _listed(found: FileChunks) -> list[tuple[list[tuple[object, ...]], ...]]:
     """Return for each chunk the rows of the symbols, references and imports that begin in it."""
     limits = [chunk.start_byte for chunk in found.chunks[1:]]
-    columns = []
-    for entries, width in zip(found.references, ROW_WIDTHS, strict=True):
-        starts = [entry.start_byte for entry in entries]
+    definitions, references, imports, reference_starts = found.references
+    # As plain tuples: a named one is pickled several times as slowly.
+    columns: tuple[tuple[Sequence[tuple[object, ...]], Sequence[int]], ...] = (
+        ([entry[:5] for entry in definitions], [entry.start_byte for entry in definitions]),
+        (references, reference_starts),
+        ([entry[:4] for entry in imports], [entry.start_byte for entry in imports]),
+    )
+    listed = []
+    for rows, starts in columns:
         bounds = [0, *(bisect_left(starts, limit) for limit in limits), len(starts)]
-        # As plain tuples: a named one is pickled several times as slowly.
-        columns.append([[entry[:width] for entry in entries[a:b]] for a, b in pairwise(bounds)])
-    return list(zip(*columns, strict=True))
+        listed.append([list(rows[a:b]) for a, b in pairwise(bounds)])
+    return list(zip(*listed, strict=True))
 
 
 def _limit_memory(most_bytes: int) -> None:

@@ -8,10 +8,10 @@ a name means is decided later, over all files.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from repolake.definitions import find_definition, is_class_like
+from repolake.definitions import Definition, find_definition, is_class_like
 from repolake.grammar import Grammar
 from repolake.imports import FileImport, read_imports
 from repolake.reference_patterns import REFERENCE_PATTERNS, ReferencePatterns
@@ -24,6 +24,7 @@ OWN_RECEIVERS = frozenset({b"self", b"cls", b"super()", b"this", b"super"})
 # By capture; where one place is captured twice, the first one counts.
 KINDS = {"inherit": "inherit", "call": "call", "invocation": "call", "name": "name"}
 DOT = ord(".")
+NOTHING_KNOWN: Mapping[int, Definition] = {}
 
 
 class FileDefinition(NamedTuple):
@@ -38,48 +39,49 @@ class FileDefinition(NamedTuple):
     end_byte: int
 
 
-class FileReference(NamedTuple):
-    """One use of a name. `qualifier` is what stands before it, `symbol` the definition around it or ''."""
-
-    kind: str
-    name: str
-    qualifier: str | None
-    symbol: str
-    line: int
-    start_byte: int
+# One use of a name: kind, name, what stands before it, the definition around it or '', and the line.
+# Files hold thousands: a plain tuple is made and sent at a fraction of the cost of a named one.
+ReferenceRow = tuple[str, str, str | None, str, int]
 
 
 class FileReferences(NamedTuple):
-    """What one file defines, refers to and imports, each in file order."""
+    """What one file defines, refers to and imports, each in file order; and the byte of each reference."""
 
     definitions: tuple[FileDefinition, ...] = ()
-    references: tuple[FileReference, ...] = ()
+    references: tuple[ReferenceRow, ...] = ()
     imports: tuple[FileImport, ...] = ()
+    reference_starts: tuple[int, ...] = ()
 
 
-def find_references(root: Node, data: bytes, grammar: Grammar, language: str) -> FileReferences:
+def find_references(
+    root: Node, data: bytes, grammar: Grammar, language: str, known: Mapping[int, Definition] = NOTHING_KNOWN
+) -> FileReferences:
     """Return the definitions, references and imports of the tree of `data`.
 
-    Nothing for a language without patterns.
+    Nothing for a language without patterns. `known` are definitions found before, by the id of their inner
+    node.
     """
     patterns = REFERENCE_PATTERNS.get(language)
     if patterns is None:
         return FileReferences()
     found = captures(grammar, patterns.query, root)
-    definitions = tuple(_definitions(found.get("definition", []), grammar))
+    definitions = tuple(_definitions(found.get("definition", []), grammar, known))
     imports = tuple(
         imported
         for node in sorted(found.get("import", []), key=lambda node: node.start_byte)
         for imported in read_imports(node, language)
     )
-    references = tuple(_references(found, patterns, definitions, imports, data))
-    return FileReferences(definitions, references, imports)
+    placed = tuple(_references(found, patterns, definitions, imports, data))
+    starts, references = tuple(zip(*placed, strict=True)) if placed else ((), ())
+    return FileReferences(definitions, references, imports, starts)
 
 
-def _definitions(nodes: list[Node], grammar: Grammar) -> Iterator[FileDefinition]:
+def _definitions(
+    nodes: list[Node], grammar: Grammar, known: Mapping[int, Definition]
+) -> Iterator[FileDefinition]:
     around: list[FileDefinition] = []
     for node in sorted(nodes, key=lambda node: (node.start_byte, -node.end_byte)):
-        found = find_definition(node, grammar)
+        found = known.get(node.id) or find_definition(node, grammar)
         if found is None:
             continue
         while around and around[-1].end_byte <= node.start_byte:
@@ -107,8 +109,8 @@ def _references(
     definitions: tuple[FileDefinition, ...],
     imports: tuple[FileImport, ...],
     data: bytes,
-) -> Iterator[FileReference]:
-    """Yield the references in file order.
+) -> Iterator[tuple[int, ReferenceRow]]:
+    """Yield the references, each with its first byte, in file order.
 
     Files hold thousands of names, so nodes are asked for little: type and parent cost more than a look at
     the text.
@@ -163,11 +165,10 @@ def _placed(
     kept: list[tuple[int, int, str, bytes, bytes | None]],
     definitions: tuple[FileDefinition, ...],
     data: bytes,
-) -> Iterator[FileReference]:
+) -> Iterator[tuple[int, ReferenceRow]]:
     """Yield references with their line and the definition around them; names of definitions are none."""
     heads = {(definition.start_line, definition.name.encode()) for definition in definitions}
-    # One string for each text: the rows are pickled, and a string seen before costs a few bytes.
-    texts: dict[bytes | None, str | None] = {None: None}
+    texts = _Texts()
     around: list[FileDefinition] = []
     following = 0
     line, counted = 1, 0
@@ -181,12 +182,17 @@ def _placed(
             following += 1
         while around and around[-1].end_byte <= start:
             around.pop()
-        for text in (name, qualifier):
-            if text not in texts:
-                texts[text] = text.decode("utf-8", "replace")
-        yield FileReference(
-            kind, texts[name], texts[qualifier], around[-1].symbol if around else "", line, start
-        )
+        symbol = around[-1].symbol if around else ""
+        before = None if qualifier is None else texts[qualifier]
+        yield start, (kind, texts[name], before, symbol, line)
+
+
+class _Texts(dict[bytes, str]):
+    """One string for each text: rows are pickled, and a string seen before costs a few bytes."""
+
+    def __missing__(self, text: bytes) -> str:
+        self[text] = decoded = text.decode("utf-8", "replace")
+        return decoded
 
 
 def _invoked(node: Node) -> tuple[int, int, int]:
