@@ -10,16 +10,14 @@ from __future__ import annotations
 import resource
 import signal
 import sys
-from bisect import bisect_right
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from multiprocessing.connection import Connection
-from operator import attrgetter
 from pathlib import Path
 
-from repolake.imports import FileImport
 from repolake.records import Chunker
-from repolake.references import FileDefinition, FileReference
 from repolake.splitter import FileChunks, split
 from repolake.text_decoding import file_text
 from repolake.tokens import TokenCounter
@@ -107,19 +105,19 @@ def chunk_file(job: FileJob, config: WorkerConfig, counter: TokenCounter) -> Fil
 
 def _listed(found: FileChunks) -> list[tuple[list[tuple[object, ...]], ...]]:
     """Return for each chunk the rows of the symbols, references and imports that begin in it."""
-    starts = [chunk.start_byte for chunk in found.chunks]
-    listed: list[tuple[list[tuple[object, ...]], ...]] = [([], [], []) for _ in starts]
-    definitions, uses, imports = found.references
-    fields: tuple[tuple[Sequence[FileDefinition | FileReference | FileImport], tuple[str, ...]], ...] = (
-        (definitions, ("name", "symbol", "symbol_kind", "start_line", "end_line")),
-        (uses, ("kind", "name", "qualifier", "symbol", "line")),
-        (imports, ("module", "name", "local_name", "line")),
+    limits = [chunk.start_byte for chunk in found.chunks[1:]]
+    definitions, references, imports, reference_starts = found.references
+    # As plain tuples: a named one is pickled several times as slowly.
+    columns: tuple[tuple[Sequence[tuple[object, ...]], Sequence[int]], ...] = (
+        ([entry[:5] for entry in definitions], [entry.start_byte for entry in definitions]),
+        (references, reference_starts),
+        ([entry[:4] for entry in imports], [entry.start_byte for entry in imports]),
     )
-    for column, (entries, names) in enumerate(fields):
-        values = attrgetter(*names)
-        for entry in entries:
-            listed[max(bisect_right(starts, entry.start_byte) - 1, 0)][column].append(values(entry))
-    return listed
+    listed = []
+    for rows, starts in columns:
+        bounds = [0, *(bisect_left(starts, limit) for limit in limits), len(starts)]
+        listed.append([list(rows[a:b]) for a, b in pairwise(bounds)])
+    return list(zip(*listed, strict=True))
 
 
 def _limit_memory(most_bytes: int) -> None:

@@ -38,16 +38,34 @@ RECEIVER_TYPE = re.compile(r"(\w+)\s*(?:\[[^]]*\])?\s*,?\s*\)$")
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """One definition. `outer` holds decorators and the like; the signature is a span of bytes."""
+    """One definition. `outer` holds decorators and the like; the signature is a span of bytes.
+
+    It is looked for when it is asked for: of most definitions only the name is.
+    """
 
     outer: Node
     inner: Node
+    value: Node
     name: str
     kind: str
-    signature_start: int
-    signature_end: int
     body: Node | None
     is_argument: bool = False  # of a call whose result gets the name: `const f = memo(() => …)`
+
+    @property
+    def signature_start(self) -> int:
+        """Where decorators, annotations and attributes end."""
+        return _signature_start(self.outer, self.inner)
+
+    @property
+    def signature_end(self) -> int:
+        """Where the body starts, else the first line ends."""
+        if self.body is not None:
+            return _before(self.value, self.body)
+        if self.kind in FUNCTION_LIKE:
+            return self.inner.end_byte
+        start = self.signature_start
+        text = (self.outer.text or b"")[start - self.outer.start_byte :]
+        return start + len(text.partition(b"\n")[0].rstrip())
 
 
 def find_definition(node: Node, grammar: Grammar) -> Definition | None:
@@ -165,15 +183,7 @@ def _definition(
         kind = _keyword_kind(inner, kind)
     if kind == "function" and "." in name and grammar.name_paths.get(inner.type) == ("declarator",):
         kind = "method"  # C++'s `void Cart::clear()` outside its class
-    start = _signature_start(outer, inner)
-    if body is not None:
-        end = _before(value, body)
-    elif kind in FUNCTION_LIKE:
-        end = inner.end_byte
-    else:
-        text = (outer.text or b"")[start - outer.start_byte :]
-        end = start + len(text.partition(b"\n")[0].rstrip())
-    return Definition(outer, inner, name, kind, start, end, body)
+    return Definition(outer, inner, value, name, kind, body)
 
 
 def _keyword_kind(node: Node, kind: str) -> str:

@@ -1,7 +1,7 @@
 """Where a language's syntax tree shows definitions, references and imports: tree-sitter query patterns.
 
 Captures: `definition` a node that may define something, `call`, `inherit`, `name` the expression that names
-what is called, inherited or used, `import` a whole import.
+what is called, inherited or used, `invocation` a call that has the name in a field, `import` a whole import.
 """
 
 from __future__ import annotations
@@ -13,17 +13,20 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ReferencePatterns:
-    """One language: its query, the node types that are `qualifier.name`, and names that are no references.
+    """One language: its query, and names that are no references (as bytes, as the text has them).
 
     Where it has packages, files of one folder see one another's names without an import. `common_members` are
     those of the language's own types: of a receiver of unknown type they say nothing.
     """
 
     query: str
-    members: frozenset[str]
-    ignored: frozenset[str]
-    common_members: frozenset[str]
+    ignored: frozenset[bytes]
+    common_members: frozenset[bytes]
     has_packages: bool = False
+
+
+def _names(text: str) -> frozenset[bytes]:
+    return frozenset(text.encode().split())
 
 
 PYTHON = ReferencePatterns(
@@ -43,9 +46,8 @@ PYTHON = ReferencePatterns(
     (except_clause (as_pattern . [(identifier) (attribute)] @name))
     (pair value: (identifier) @name)
     """,
-    members=frozenset({"attribute"}),
-    ignored=frozenset(dir(builtins)),
-    common_members=frozenset().union(*(dir(kind) for kind in (dict, list, str, bytes, set))),
+    ignored=_names(" ".join(dir(builtins))),
+    common_members=_names(" ".join(name for kind in (dict, list, str, bytes, set) for name in dir(kind))),
 )
 
 _SCRIPT = """
@@ -85,33 +87,31 @@ _TYPES = """
     (extends_type_clause (generic_type name: (type_identifier) @inherit))
     [(type_identifier) (nested_type_identifier)] @name
 """
-_SCRIPT_GLOBALS = frozenset(
+_SCRIPT_GLOBALS = _names(
     "Array ArrayBuffer BigInt Boolean Date Error EvalError Function JSON Map Math Number Object Promise Proxy"
     " RangeError ReferenceError Reflect RegExp Set String Symbol SyntaxError TypeError URL WeakMap WeakSet"
     " clearInterval clearTimeout console decodeURIComponent document encodeURIComponent exports fetch global"
     " globalThis isFinite isNaN module parseFloat parseInt process queueMicrotask require setImmediate"
     " setInterval setTimeout structuredClone undefined window Record Partial Readonly Required Pick Omit"
-    " Exclude Extract NonNullable ReturnType InstanceType Parameters Awaited".split()
+    " Exclude Extract NonNullable ReturnType InstanceType Parameters Awaited"
 )
-_SCRIPT_MEMBERS = frozenset(
+_SCRIPT_MEMBERS = _names(
     "add apply at bind call catch charAt clear concat delete endsWith entries every filter finally"
     " find findIndex flat flatMap forEach get has includes indexOf join keys lastIndexOf map match"
     " padEnd padStart pop push reduce repeat replace replaceAll reverse set shift slice some sort"
     " splice split startsWith substring test then toFixed toLowerCase toString toUpperCase trim"
-    " unshift valueOf values".split()
+    " unshift valueOf values"
 )
-_MEMBERS = frozenset({"member_expression", "nested_type_identifier"})
 JAVASCRIPT = ReferencePatterns(
     query=f"""{_SCRIPT}{_ELEMENTS}
     (class_heritage [(identifier) (member_expression)] @inherit)
     (field_definition value: [(arrow_function) (function_expression)]) @definition
     """,
-    members=_MEMBERS,
     ignored=_SCRIPT_GLOBALS,
     common_members=_SCRIPT_MEMBERS,
 )
-TYPESCRIPT = ReferencePatterns(_SCRIPT + _TYPES, _MEMBERS, _SCRIPT_GLOBALS, _SCRIPT_MEMBERS)
-TSX = ReferencePatterns(_SCRIPT + _TYPES + _ELEMENTS, _MEMBERS, _SCRIPT_GLOBALS, _SCRIPT_MEMBERS)
+TYPESCRIPT = ReferencePatterns(_SCRIPT + _TYPES, _SCRIPT_GLOBALS, _SCRIPT_MEMBERS)
+TSX = ReferencePatterns(_SCRIPT + _TYPES + _ELEMENTS, _SCRIPT_GLOBALS, _SCRIPT_MEMBERS)
 
 GO = ReferencePatterns(
     query="""
@@ -124,13 +124,12 @@ GO = ReferencePatterns(
     [(type_identifier) (qualified_type)] @name
     (argument_list [(identifier) (selector_expression)] @name)
     """,
-    members=frozenset({"selector_expression", "qualified_type"}),
-    ignored=frozenset(
+    ignored=_names(
         "any append bool byte cap clear close comparable complex complex128 complex64 copy delete error false"
         " float32 float64 imag int int16 int32 int64 int8 iota len make max min new nil panic print println"
-        " real recover rune string true uint uint16 uint32 uint64 uint8 uintptr".split()
+        " real recover rune string true uint uint16 uint32 uint64 uint8 uintptr"
     ),
-    common_members=frozenset({"Error", "String", "Close", "Len"}),
+    common_members=_names("Error String Close Len"),
     has_packages=True,
 )
 JAVA = ReferencePatterns(
@@ -139,7 +138,7 @@ JAVA = ReferencePatterns(
      (record_declaration) (method_declaration) (constructor_declaration) (compact_constructor_declaration)]
       @definition
     (import_declaration) @import
-    (method_invocation) @call
+    (method_invocation) @invocation
     (object_creation_expression type: [(type_identifier) (scoped_type_identifier)] @call)
     (object_creation_expression type: (generic_type . [(type_identifier) (scoped_type_identifier)] @call))
     (superclass (type_identifier) @inherit)
@@ -152,16 +151,15 @@ JAVA = ReferencePatterns(
     (annotation name: (identifier) @name)
     (type_identifier) @name
     """,
-    members=frozenset({"scoped_type_identifier"}),
-    ignored=frozenset(
+    ignored=_names(
         "Boolean Byte Character Class Deprecated Double Exception Float FunctionalInterface Integer Iterable"
         " Long Math Number Object Override RuntimeException SafeVarargs Short String StringBuilder"
-        " SuppressWarnings System Thread Throwable Void var".split()
+        " SuppressWarnings System Thread Throwable Void var"
     ),
-    common_members=frozenset(
+    common_members=_names(
         "add addAll append charAt clear close contains containsKey entrySet equals forEach get getClass"
         " hashCode isEmpty iterator keySet length next put remove size split stream substring toString trim"
-        " values".split()
+        " values"
     ),
     has_packages=True,
 )

@@ -8,10 +8,10 @@ a name means is decided later, over all files.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from repolake.definitions import find_definition, is_class_like
+from repolake.definitions import Definition, find_definition, is_class_like
 from repolake.grammar import Grammar
 from repolake.imports import FileImport, read_imports
 from repolake.reference_patterns import REFERENCE_PATTERNS, ReferencePatterns
@@ -21,7 +21,10 @@ PATH = re.compile(rb"[\w$]+(?:\.[\w$]+)*|super\(\)")
 MAX_QUALIFIER = 60
 UNKNOWN_RECEIVER = "…".encode()  # an expression that is no dotted path
 OWN_RECEIVERS = frozenset({b"self", b"cls", b"super()", b"this", b"super"})
-KINDS = ("inherit", "call", "name")  # where one place is captured twice, the first one counts
+# By capture; where one place is captured twice, the first one counts.
+KINDS = {"inherit": "inherit", "call": "call", "invocation": "call", "name": "name"}
+DOT = ord(".")
+NOTHING_KNOWN: Mapping[int, Definition] = {}
 
 
 class FileDefinition(NamedTuple):
@@ -36,48 +39,49 @@ class FileDefinition(NamedTuple):
     end_byte: int
 
 
-class FileReference(NamedTuple):
-    """One use of a name. `qualifier` is what stands before it, `symbol` the definition around it or ''."""
-
-    kind: str
-    name: str
-    qualifier: str | None
-    symbol: str
-    line: int
-    start_byte: int
+# One use of a name: kind, name, what stands before it, the definition around it or '', and the line.
+# Files hold thousands: a plain tuple is made and sent at a fraction of the cost of a named one.
+ReferenceRow = tuple[str, str, str | None, str, int]
 
 
 class FileReferences(NamedTuple):
-    """What one file defines, refers to and imports, each in file order."""
+    """What one file defines, refers to and imports, each in file order; and the byte of each reference."""
 
     definitions: tuple[FileDefinition, ...] = ()
-    references: tuple[FileReference, ...] = ()
+    references: tuple[ReferenceRow, ...] = ()
     imports: tuple[FileImport, ...] = ()
+    reference_starts: tuple[int, ...] = ()
 
 
-def find_references(root: Node, data: bytes, grammar: Grammar, language: str) -> FileReferences:
+def find_references(
+    root: Node, data: bytes, grammar: Grammar, language: str, known: Mapping[int, Definition] = NOTHING_KNOWN
+) -> FileReferences:
     """Return the definitions, references and imports of the tree of `data`.
 
-    Nothing for a language without patterns.
+    Nothing for a language without patterns. `known` are definitions found before, by the id of their inner
+    node.
     """
     patterns = REFERENCE_PATTERNS.get(language)
     if patterns is None:
         return FileReferences()
     found = captures(grammar, patterns.query, root)
-    definitions = tuple(_definitions(found.get("definition", []), grammar))
+    definitions = tuple(_definitions(found.get("definition", []), grammar, known))
     imports = tuple(
         imported
         for node in sorted(found.get("import", []), key=lambda node: node.start_byte)
         for imported in read_imports(node, language)
     )
-    references = tuple(_references(found, patterns, definitions, imports, data))
-    return FileReferences(definitions, references, imports)
+    placed = tuple(_references(found, patterns, definitions, imports, data))
+    starts, references = tuple(zip(*placed, strict=True)) if placed else ((), ())
+    return FileReferences(definitions, references, imports, starts)
 
 
-def _definitions(nodes: list[Node], grammar: Grammar) -> Iterator[FileDefinition]:
+def _definitions(
+    nodes: list[Node], grammar: Grammar, known: Mapping[int, Definition]
+) -> Iterator[FileDefinition]:
     around: list[FileDefinition] = []
     for node in sorted(nodes, key=lambda node: (node.start_byte, -node.end_byte)):
-        found = find_definition(node, grammar)
+        found = known.get(node.id) or find_definition(node, grammar)
         if found is None:
             continue
         while around and around[-1].end_byte <= node.start_byte:
@@ -105,74 +109,102 @@ def _references(
     definitions: tuple[FileDefinition, ...],
     imports: tuple[FileImport, ...],
     data: bytes,
-) -> Iterator[FileReference]:
+) -> Iterator[tuple[int, ReferenceRow]]:
+    """Yield the references, each with its first byte, in file order.
+
+    Files hold thousands of names, so nodes are asked for little: type and parent cost more than a look at
+    the text.
+    """
     local = {definition.name.encode() for definition in definitions}
     local.update(imported.local_name.encode() for imported in imports if imported.local_name)
-    local.update(name.partition(b".")[0] for name in tuple(local))
+    local.update([name.partition(b".")[0] for name in local])
     is_open = patterns.has_packages or any(imported.name == "*" for imported in imports)
-    heads = {(definition.start_line, definition.name.encode()) for definition in definitions}
-    common = {name.encode() for name in patterns.common_members}
-    seen: set[int] = set()
-    kept: list[tuple[int, int, str, bytes, bytes | None]] = []
-    for kind in KINDS:
-        for node in found.get(kind, ()):
-            qualifier, start, end = _place(node, patterns, data)
-            name = data[start:end]
-            if qualifier is None:
-                if data[start - 1 : start] == b"." and start:
-                    continue  # the whole of `qualifier.name` is captured as well
-                if name not in local and not (is_open and _may_be_elsewhere(name, kind, node, patterns)):
+    ignored, common = patterns.ignored, patterns.common_members
+    qualifiers: dict[bytes, bytes] = {}
+    kept: dict[int, tuple[int, int, str, bytes, bytes | None]] = {}
+    for capture, kind in KINDS.items():
+        for node in found.get(capture, ()):
+            start, end = node.start_byte, node.end_byte
+            if capture == "invocation":
+                name_start, before, end = _invoked(node)
+            else:
+                before = data.rfind(b".", start, end)
+                name_start = before + 1
+            if name_start <= start:
+                name = data[start:end]
+                # Types and functions handed on begin with a capital; other arguments are mostly locals.
+                if name not in local and (
+                    not is_open
+                    or name in ignored
+                    or (kind == "name" and name[:1].islower() and node.type == "identifier")
+                ):
                     continue
-            elif qualifier.partition(b".")[0] not in local and (
-                kind == "name" or (name in common and qualifier not in OWN_RECEIVERS)
+                if start and data[start - 1] == DOT:
+                    continue  # the whole of `qualifier.name` is captured as well
+                if start not in kept:
+                    kept[start] = (start, end, kind, name, None)
+                continue
+            if name_start in kept:
+                continue
+            name = data[name_start:end]
+            text = data[start:before] if before - start <= MAX_QUALIFIER else b""
+            qualifier = qualifiers.get(text)
+            if qualifier is None:
+                qualifier = qualifiers[text] = _qualifier(text)
+            if (
+                (kind == "name" or name in common)
+                and qualifier.partition(b".")[0] not in local
+                and (kind == "name" or qualifier not in OWN_RECEIVERS)
             ):
                 continue
-            line = node.end_point[0] + 1
-            if start in seen or (kind == "name" and (line, name) in heads):
-                continue
-            seen.add(start)
-            kept.append((start, line, kind, name, qualifier))
-    kept.sort()
+            kept[name_start] = (name_start, end, kind, name, qualifier)
+    return _placed(sorted(kept.values()), definitions, data)
+
+
+def _placed(
+    kept: list[tuple[int, int, str, bytes, bytes | None]],
+    definitions: tuple[FileDefinition, ...],
+    data: bytes,
+) -> Iterator[tuple[int, ReferenceRow]]:
+    """Yield references with their line and the definition around them; names of definitions are none."""
+    heads = {(definition.start_line, definition.name.encode()) for definition in definitions}
+    texts = _Texts()
     around: list[FileDefinition] = []
     following = 0
-    for start, line, kind, name, qualifier in kept:
+    line, counted = 1, 0
+    for start, end, kind, name, qualifier in kept:
+        line += data.count(b"\n", counted, end)
+        counted = end
+        if kind == "name" and (line, name) in heads:
+            continue
         while following < len(definitions) and definitions[following].start_byte <= start:
             around.append(definitions[following])
             following += 1
         while around and around[-1].end_byte <= start:
             around.pop()
-        yield FileReference(
-            kind,
-            name.decode("utf-8", "replace"),
-            None if qualifier is None else qualifier.decode("utf-8", "replace"),
-            around[-1].symbol if around else "",
-            line,
-            start,
-        )
+        symbol = around[-1].symbol if around else ""
+        before = None if qualifier is None else texts[qualifier]
+        yield start, (kind, texts[name], before, symbol, line)
 
 
-def _may_be_elsewhere(name: bytes, kind: str, node: Node, patterns: ReferencePatterns) -> bool:
-    """Whether a plain name that the file does not know may come from a file that it need not name."""
-    if name.decode("utf-8", "replace") in patterns.ignored:
-        return False
-    # Types and functions handed on begin with a capital; other arguments are mostly locals.
-    return kind != "name" or node.type != "identifier" or not name[:1].islower()
+class _Texts(dict[bytes, str]):
+    """One string for each text: rows are pickled, and a string seen before costs a few bytes."""
+
+    def __missing__(self, text: bytes) -> str:
+        self[text] = decoded = text.decode("utf-8", "replace")
+        return decoded
 
 
-def _place(node: Node, patterns: ReferencePatterns, data: bytes) -> tuple[bytes | None, int, int]:
-    """Return the qualifier of what an expression names, null without one, and the bytes of the name."""
-    start, end = node.start_byte, node.end_byte
-    if node.type == "method_invocation":
-        name, before = node.child_by_field_name("name"), node.child_by_field_name("object")
-        if name is None or before is None:
-            return None, start, name.end_byte if name is not None else start
-        return _qualifier(data, before.start_byte, before.end_byte), name.start_byte, name.end_byte
-    if node.type not in patterns.members:
-        return None, start, end
-    dot = data.rfind(b".", start, end)
-    return (_qualifier(data, start, dot), dot + 1, end) if dot >= 0 else (None, start, end)
+def _invoked(node: Node) -> tuple[int, int, int]:
+    """Return the start of the name that Java calls, the end of what stands before it, the end of the name."""
+    name, before = node.child_by_field_name("name"), node.child_by_field_name("object")
+    if name is None:
+        return node.start_byte, node.start_byte, node.start_byte
+    if before is None:
+        return node.start_byte, node.start_byte, name.end_byte
+    return name.start_byte, before.end_byte, name.end_byte
 
 
-def _qualifier(data: bytes, start: int, end: int) -> bytes:
-    text = data[start:end].strip(b"? \n") if end - start <= MAX_QUALIFIER else b""
+def _qualifier(text: bytes) -> bytes:
+    text = text.strip(b"? \n")
     return text if PATH.fullmatch(text) else UNKNOWN_RECEIVER

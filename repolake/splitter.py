@@ -106,11 +106,12 @@ def _split(text: str, language: str, budget: int, counter: TokenCounter, chunker
     if root.has_error and error_bytes(root) > MOST_ERRORS * len(data):
         atoms.add_lines(0, len(data), scopes.module, 0)
         return FileChunks(_describe(pack(tokens, atoms.atoms), tokens), has_syntax_error=True)
-    SyntaxAtoms(grammar, parsed, tokens, scopes, atoms).add(root)
+    syntax_atoms = SyntaxAtoms(grammar, parsed, tokens, scopes, atoms)
+    syntax_atoms.add(root)
     return FileChunks(
         _describe(pack(tokens, atoms.atoms), tokens),
         root.has_error,
-        references=find_references(root, parsed, grammar, language),
+        references=find_references(root, parsed, grammar, language, syntax_atoms.definitions),
     )
 
 

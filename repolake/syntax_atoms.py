@@ -97,6 +97,11 @@ class SyntaxAtoms:
             else:
                 stack.extend(reversed(self._process(task)))
 
+    @property
+    def definitions(self) -> dict[int, Definition]:
+        """What was found to be a definition, by the id of its inner node."""
+        return {found.inner.id: found for found in self._found.values() if found is not None}
+
     def _process(self, task: _Task) -> list[_Task | Atom]:
         """Add the atoms of a task, or return the smaller tasks that it falls into."""
         nodes, start, end, scope, depth, found, is_alone, leads = task

@@ -2,6 +2,58 @@
 -- same file, imported, same package, unique in repository (a guess), ambiguous, external.
 insert into symbol_references
 with
+imported_uses as (
+    select
+        number,
+        snapshot_id,
+        family,
+        qualifier,
+        inner_qualifier,
+        origin.target_path as target_path,
+        coalesce(origin.name, '') as target_scope,
+        case
+            when qualifier is null and origin.name <> 'default' then coalesce(origin.name, name)
+            else name
+        end as target_name,
+        case
+            when regexp_matches(origin.target_path, '(^|/)(__init__|index)\.[^/]*$')
+            then regexp_replace(origin.target_path, '[^/]*$', '')
+        end as target_package,
+    from uses
+    where origin.target_path is not null
+),
+
+-- what a package holds at any depth: only packages that are imported from, for a row for each folder above
+-- each target would be many
+packages as (
+    select distinct
+        snapshot_id,
+        target_package as package,
+    from imported_uses
+    where target_package is not null
+),
+
+package_folders as (
+    select
+        p.snapshot_id,
+        p.package,
+        f.folder,
+    from (select distinct snapshot_id, folder from reference_targets) as f
+    inner join packages as p
+        on p.snapshot_id = f.snapshot_id
+        and starts_with(f.folder, p.package)
+),
+
+targets_by_package as (
+    select
+        p.package,
+        t.*,
+    from reference_targets as t
+    inner join package_folders as p
+        on p.snapshot_id = t.snapshot_id
+        and p.folder = t.folder
+),
+
 candidates as (
     -- plain names of this file: what stands at its top, or beside or inside the definition around
     select
@@ -39,32 +91,53 @@ candidates as (
         and t.scope <> ''
         and (t.scope = u.qualifier or (u.is_own and starts_with(u.symbol || '.', t.scope || '.')))
     union all
-    -- names imported from a file or folder of the repository, and what is a member of them
+    -- names imported from a file of the repository, and what is a member of them
     select
-        u.number,
-        if(t.path = u.origin.target_path or t.folder = u.origin.target_path, 1, 2) as precedence,
+        w.number,
+        1 as precedence,
         t.path,
         t.symbol,
         t.chunk_id,
         t.start_line,
-    from uses as u
+    from imported_uses as w
     inner join reference_targets as t
-        on t.snapshot_id = u.snapshot_id
-        and t.family = u.family
-        and (t.path = u.origin.target_path
-            or t.folder = u.origin.target_path
-            or (regexp_matches(u.origin.target_path, '(^|/)(__init__|index)\.[^/]*$')
-                and starts_with(t.path, regexp_replace(u.origin.target_path, '[^/]*$', ''))))
-        and t.name = case
-            when u.qualifier is null and u.origin.name <> 'default' then coalesce(u.origin.name, u.name)
-            else u.name
-        end
-    where u.origin.target_path is not null
-        and (
-            (u.qualifier is null and not t.is_member)
-            or (u.qualifier is not null and t.scope = u.inner_qualifier)
-            or (u.qualifier is not null and t.scope = coalesce(u.origin.name, ''))
-        )
+        on t.snapshot_id = w.snapshot_id
+        and t.family = w.family
+        and t.path = w.target_path
+        and t.name = w.target_name
+    where if(w.qualifier is null, not t.is_member, t.scope in (w.inner_qualifier, w.target_scope))
+    union all
+    -- from a folder
+    select
+        w.number,
+        1 as precedence,
+        t.path,
+        t.symbol,
+        t.chunk_id,
+        t.start_line,
+    from imported_uses as w
+    inner join reference_targets as t
+        on t.snapshot_id = w.snapshot_id
+        and t.family = w.family
+        and t.folder = w.target_path
+        and t.name = w.target_name
+    where if(w.qualifier is null, not t.is_member, t.scope in (w.inner_qualifier, w.target_scope))
+    union all
+    -- from a file that hands on what its folder holds
+    select
+        w.number,
+        2 as precedence,
+        t.path,
+        t.symbol,
+        t.chunk_id,
+        t.start_line,
+    from imported_uses as w
+    inner join targets_by_package as t
+        on t.snapshot_id = w.snapshot_id
+        and t.family = w.family
+        and t.package = w.target_package
+        and t.name = w.target_name
+    where if(w.qualifier is null, not t.is_member, t.scope in (w.inner_qualifier, w.target_scope))
     union all
     -- names of the same folder, where files of a folder see one another's
     select
