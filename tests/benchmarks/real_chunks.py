@@ -52,10 +52,11 @@ def embedded_texts(lake: Lake, snapshot: Snapshot, fingerprint: str) -> list[tup
     with query_lake(lake.data_dir / "scratch", threads=usable_core_count()) as session:
         session.rows("queries/create_embedded_hashes")
         session.rows(
-            "queries/create_wanted_texts",
+            "queries/create_needed_texts",
             snapshot_shards=[str(lake.snapshot_path(snapshot.snapshot_id))],
             chunk_shards=chunk_shards,
         )
+        session.rows("queries/create_wanted_texts")
         return [
             (row["text"], row["token_count"])
             for batch in session.stream("queries/missing_texts", 8192, chunk_shards=chunk_shards)
