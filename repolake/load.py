@@ -106,6 +106,7 @@ def _fill(builder: database.Builder, manifest: Manifest, lake: Lake, progress: P
     builder.run("load/insert_skipped_files", snapshot_shards=snapshot_shards)
     builder.run("load/insert_unreadable_files", snapshot_shards=snapshot_shards)
     builder.run("load/create_file_versions")
+    builder.run("load/create_first_shards", chunk_shards=chunk_shards)
     builder.run("load/create_version_chunks", chunk_shards=chunk_shards)
     builder.run("load/insert_chunks", chunk_shards=chunk_shards)
     builder.run("load/insert_snapshot_chunks")

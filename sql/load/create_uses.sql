@@ -1,15 +1,6 @@
 -- Which uses of names do the files of current snapshots hold, and which import stands behind each?
 create temp table uses as
 with
-first_shards as (
-    select
-        blob,
-        language,
-        min(filename) as filename,
-    from read_parquet($chunk_shards, filename = true)
-    group by blob, language
-),
-
 listed as (
     select
         chunks.blob,

@@ -1,18 +1,8 @@
 -- Which chunks does each content of each path have, and what are their ids?
--- A blob that two runs chunked stands in two shards with equal rows: the first one counts.
 -- The id is over repository, path, symbol, text and the occurrence among equals in file order, so lines moving
 -- above a chunk do not change it. A continuation's text counts with the signature that it is shown under.
 create temp table version_chunks as
 with
-first_shards as (
-    select
-        blob,
-        language,
-        min(filename) as filename,
-    from read_parquet($chunk_shards, filename = true)
-    group by blob, language
-),
-
 keys as (
     select
         file_versions.version,

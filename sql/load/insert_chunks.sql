@@ -9,15 +9,6 @@ versions as (
     group by chunk_id
 ),
 
-first_shards as (
-    select
-        blob,
-        language,
-        min(filename) as filename,
-    from read_parquet($chunk_shards, filename = true)
-    group by blob, language
-),
-
 texts as (
     select chunks.*
     from read_parquet($chunk_shards, filename = true) as chunks

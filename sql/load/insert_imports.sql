@@ -1,15 +1,6 @@
 -- What does each file of a current snapshot import, and which file or folder of its repository is meant?
 insert into imports
 with
-first_shards as (
-    select
-        blob,
-        language,
-        min(filename) as filename,
-    from read_parquet($chunk_shards, filename = true)
-    group by blob, language
-),
-
 listed as (
     select
         chunks.blob,

@@ -1,15 +1,6 @@
 -- What does each file of a current snapshot define? Every definition, also those inside a chunk of something larger.
 insert into symbols
 with
-first_shards as (
-    select
-        blob,
-        language,
-        min(filename) as filename,
-    from read_parquet($chunk_shards, filename = true)
-    group by blob, language
-),
-
 listed as (
     select
         chunks.blob,
