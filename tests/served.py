@@ -14,6 +14,10 @@ from pathlib import Path
 
 import httpx
 
+from repolake import pipeline
+from repolake.records import RepositorySpec
+from repolake.settings import load_settings
+
 ROOT = Path(__file__).parent.parent
 WAIT_SECONDS = 120
 
@@ -69,3 +73,16 @@ def serving(data_dir: Path, *arguments: str, **settings: object) -> Iterator[Ser
         process.kill()
         process.wait()
         process.stderr.close()
+
+
+def index(data_dir: Path, *locations: Path) -> str:
+    """Index repositories and return the name of the published database, without its ending."""
+    settings = load_settings(data_dir=data_dir, model="fast")
+    report = pipeline.index([RepositorySpec(str(location)) for location in locations], settings=settings)
+    return Path(report.database).stem
+
+
+def hits(server: Server, query: str, **filters: object) -> list[dict[str, object]]:
+    found = server.json("/search", q=query, **filters)
+    assert isinstance(found, list)
+    return found
