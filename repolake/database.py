@@ -20,12 +20,13 @@ from repolake.errors import (
     LakeWriteError,
     UnknownNameError,
 )
+from repolake.records import Header
 
 if TYPE_CHECKING:
     import pyarrow as pa  # half a second, and a search needs none of it
 
 # Raise it when tables, views or macros change: another version is rebuilt from the lake, never migrated.
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 PUBLISHED_NAME = "index.duckdb"
 LAKE_MEMORY = "1GB"
 CHECK_ROWS = 5  # that an error message names
@@ -359,8 +360,8 @@ class LakeSession:
 
 
 @contextmanager
-def query_lake(scratch_dir: Path, *, threads: int) -> Iterator[LakeSession]:
-    """Open a session over the lake that spills to `scratch_dir` beyond a fixed amount of memory."""
+def query_lake(scratch_dir: Path, *, threads: int, header: Header = Header.NAME) -> Iterator[LakeSession]:
+    """Open a session over the lake, with `embedded_text`; it spills to `scratch_dir` beyond fixed memory."""
     config: dict[str, Any] = {
         "memory_limit": LAKE_MEMORY,
         "temp_directory": str(scratch_dir),
@@ -369,7 +370,7 @@ def query_lake(scratch_dir: Path, *, threads: int) -> Iterator[LakeSession]:
     }
     connection = duckdb.connect(":memory:", config=config)
     try:
-        for name in ("session/file_label", "session/embedded_text"):
+        for name in sql_files.embedded_text_macros(header):
             connection.execute(sql_files.read(name))
         with signals_pass(connection):
             yield LakeSession(connection)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 
 from repolake.evaluations import Evaluation, LengthReport, QueryResult, Variant, VariantResult
@@ -19,7 +20,7 @@ from repolake.metrics import Hit, Target, query_metrics
 from repolake.model_identity import resolve_model
 from repolake.outline import outline
 from repolake.progress import Progress
-from repolake.records import Chunker, SearchMode
+from repolake.records import Chunker, Header, SearchMode
 from repolake.search import Index, open_index
 from repolake.session import Session, open_session
 from repolake.settings import Settings
@@ -38,6 +39,7 @@ class Grid:
     models: tuple[str, ...] = ()
     kinds: tuple[str | None, ...] = (None,)
     chunk_tokens: tuple[int, ...] = ()
+    headers: tuple[Header, ...] = (Header.NAME,)
 
 
 def evaluate(
@@ -58,10 +60,11 @@ def evaluate(
     with _session(data_dir, settings) as session:
         resolved, unresolved = resolve_labels(labels, session)
     results = []
-    for chunker, model, chunk_tokens in _side_indexes(grid, data_dir, settings):
+    for chunker, header, model, chunk_tokens in _side_indexes(grid, data_dir, settings):
         side_dir = build_side_index(
             data_dir,
             chunker=chunker,
+            header=header,
             model=model,
             chunk_tokens=chunk_tokens,
             settings=settings,
@@ -74,7 +77,7 @@ def evaluate(
         with open_index(side_dir, settings=settings) as index:
             for mode in grid.modes:
                 for kind in grid.kinds:
-                    variant = Variant(mode, chunker, model, chunk_tokens, kind)
+                    variant = Variant(mode, chunker, model, chunk_tokens, kind, header)
                     results.append(
                         VariantResult(
                             variant=variant,
@@ -171,20 +174,23 @@ def _has_symbol(label: LabelledQuery) -> bool:
     return any(target.symbol and target.symbol.rpartition(".")[2] in words for target in label.targets)
 
 
-def _side_indexes(grid: Grid, data_dir: Path, settings: Settings) -> Iterator[tuple[Chunker, str, int]]:
-    """Yield chunker, model and budget of each side index, without a repetition."""
+def _side_indexes(
+    grid: Grid, data_dir: Path, settings: Settings
+) -> Iterator[tuple[Chunker, Header, str, int]]:
+    """Yield chunker, header, model and budget of each side index, without a repetition."""
     manifest = Lake(data_dir).latest_manifest()
     if manifest is None:
         return
     seen = set()
-    for chunker in grid.chunkers or (Chunker(manifest.config["chunker"]),):
+    chunkers = grid.chunkers or (Chunker(manifest.config["chunker"]),)
+    for chunker, header in product(chunkers, grid.headers):
         for model in grid.models or (str(manifest.model["name"]),):
             limit = resolve_model(model).max_tokens
             for chunk_tokens in grid.chunk_tokens or (settings.chunk_tokens,):
                 budget = min(chunk_tokens, limit or chunk_tokens)
-                if (chunker, model, budget) not in seen:
-                    seen.add((chunker, model, budget))
-                    yield chunker, model, budget
+                if (chunker, header, model, budget) not in seen:
+                    seen.add((chunker, header, model, budget))
+                    yield chunker, header, model, budget
 
 
 def _lengths(data_dir: Path, limit_tokens: int, settings: Settings) -> LengthReport:

@@ -9,7 +9,7 @@ import typer
 
 from repolake.commands import EXIT_FAILURES, DataDir, Json, app, make_console, make_settings
 from repolake.errors import UsageError
-from repolake.records import Chunker, Kind, SearchMode
+from repolake.records import Chunker, Header, Kind, SearchMode
 
 
 @app.command()
@@ -21,6 +21,10 @@ def evaluate(
     model: Annotated[list[str] | None, typer.Option("--model", metavar="NAME", help="Repeatable.")] = None,
     chunk_tokens: Annotated[
         list[int] | None, typer.Option("--chunk-tokens", min=64, help="Budget of a chunk; repeatable.")
+    ] = None,
+    header: Annotated[
+        list[Header] | None,
+        typer.Option("--header", help="What of a file's path the model reads; repeatable."),
     ] = None,
     kind: Annotated[Kind | None, typer.Option("--kind", help="Also search this kind of file alone.")] = None,
     split: Annotated[str | None, typer.Option("--split", help="Only queries of this split.")] = None,
@@ -61,6 +65,7 @@ def evaluate(
         models=tuple(model or ()),
         kinds=(None, kind.value) if kind else (None,),
         chunk_tokens=tuple(chunk_tokens or ()),
+        headers=tuple(header or (Header.NAME,)),
     )
     with terminal_progress(make_console(stderr=True)) as progress:
         evaluation = run(queries, grid, settings=settings, progress=progress, split=split)

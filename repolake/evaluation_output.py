@@ -124,13 +124,12 @@ def _lengths(evaluation: Evaluation) -> Table:
     table = Table("chunks", "count", "median tokens", "p95", "max", "over the limit", "characters per token")
     seen = set()
     for result in evaluation.results:
-        key = (result.variant.chunker.value, result.variant.model, result.variant.chunk_tokens)
-        lengths = result.lengths
-        if key in seen or lengths is None:
+        name, lengths = result.variant.index_name, result.lengths
+        if name in seen or lengths is None:
             continue
-        seen.add(key)
+        seen.add(name)
         table.add_row(
-            " ".join(map(str, key)),
+            name,
             f"{lengths.chunk_count:,}",
             str(lengths.median_tokens),
             str(lengths.p95_tokens),

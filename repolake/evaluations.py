@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from repolake.errors import UnknownNameError
 from repolake.lake import Lake
-from repolake.records import Chunker, SearchMode
+from repolake.records import Chunker, Header, SearchMode
 from repolake.shards import EVALUATION_SCHEMA, read_shard, write_shard
 from repolake.significance import Interval, PairedDifference, mean_interval, paired_difference
 
@@ -28,12 +28,19 @@ class Variant:
     model: str
     chunk_tokens: int
     kind: str | None = None
+    header: Header = Header.NAME
 
     @property
     def name(self) -> str:
         """A short label, such as `hybrid ast minilm 256 source`."""
-        parts = (self.mode.value, self.chunker.value, self.model, str(self.chunk_tokens), self.kind)
+        parts = (self.mode.value, self.index_name, self.kind)
         return " ".join(part for part in parts if part)
+
+    @property
+    def index_name(self) -> str:
+        """A short label of what is searched, such as `ast minilm 256`; the ordinary header is not named."""
+        name = f"{self.chunker.value} {self.model} {self.chunk_tokens}"
+        return name if self.header is Header.NAME else f"{name} {self.header.value}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +142,7 @@ def write_evaluation(lake: Lake, evaluation: Evaluation) -> Path:
             "model_id": result.model_id,
             "chunk_tokens": result.variant.chunk_tokens,
             "kind": result.variant.kind,
+            "header": result.variant.header.value,
             "chunking_fingerprint": result.chunking_fingerprint,
             "query_id": query.query_id,
             "category": query.category,
@@ -179,7 +187,12 @@ def _read(path: Path) -> Evaluation:
     by_variant: dict[Variant, dict[str, list[dict[str, Any]]]] = {}
     for row in rows:
         variant = Variant(
-            SearchMode(row["mode"]), Chunker(row["chunker"]), row["model"], row["chunk_tokens"], row["kind"]
+            mode=SearchMode(row["mode"]),
+            chunker=Chunker(row["chunker"]),
+            model=row["model"],
+            chunk_tokens=row["chunk_tokens"],
+            kind=row["kind"],
+            header=Header(row["header"]),
         )
         by_variant.setdefault(variant, {}).setdefault(row["query_id"], []).append(row)
     first = rows[0]

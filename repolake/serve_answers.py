@@ -187,6 +187,7 @@ class EvaluationEntry(BaseModel):
     chunker: str | None
     chunk_tokens: int | None
     kind: str | None
+    header: str
     mode: str
     metric: str
     value: float | None

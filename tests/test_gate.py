@@ -27,7 +27,7 @@ def test_a_large_drop_on_few_queries_is_chance():
 
 
 def test_a_baseline_without_a_common_variant_is_refused():
-    with pytest.raises(UnknownNameError, match="only text ast minilm 256 source"):
+    with pytest.raises(UnknownNameError, match="only text ast minilm 256 folders source"):
         dropped(evaluation("b", result(HYBRID, [1.0])), evaluation("a", result(TEXT, [1.0])), "ndcg@10", 0.02)
 
 
