@@ -48,7 +48,7 @@ def evaluate_retrieval(
     settings = load_settings(data_dir=data_dir)
     lake = Lake(settings.data_dir)
     is_first = baseline == LATEST and latest_evaluation(lake, queries.name) is None
-    earlier = None if is_first else find_baseline(lake, baseline, queries.name)
+    earlier = None if is_first else find_baseline(lake, baseline, queries.name, metric)
     grid = Grid(modes=modes, chunkers=chunkers, models=models, chunk_tokens=chunk_tokens, headers=headers)
     with PrefectExecutor() as executor:
         evaluation = executor.submit(

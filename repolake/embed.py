@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
-from tokenizers import Tokenizer
 
 from repolake.cores import usable_core_count
 from repolake.database import LakeSession, query_lake
@@ -23,6 +22,7 @@ from repolake.records import EmbedReport, Failure, Header, Snapshot, Stage
 from repolake.settings import Settings
 from repolake.shards import CHUNK_SCHEMA, ShardWriter, embedding_schema
 from repolake.shares import shares
+from repolake.tokens import whole_text_tokenizer
 
 WINDOW_TEXTS = 8192  # sorted by length together; more would hold more memory for hardly shorter batches
 
@@ -147,7 +147,7 @@ def _count_truncation(
 ) -> None:
     """Count by snapshot and language the texts that the model cuts off, and the tokens it does not read."""
     limit = _token_limit(model)
-    counter = _exact_counter(model.tokenizer_file)
+    counter = whole_text_tokenizer(model.tokenizer_file)
     for batch in session.stream(
         "queries/long_texts", WINDOW_TEXTS, chunk_shards=chunk_shards, token_limit=limit
     ):
@@ -176,13 +176,6 @@ def _without_failed(session: LakeSession, needs: list[_Need], errors: dict[str, 
 def _token_limit(model: ModelIdentity) -> int | None:
     """Return how many tokens of a text, special tokens included, the model reads beside its prompt."""
     return None if model.max_tokens is None else model.max_tokens - model.document_prompt_token_count
-
-
-def _exact_counter(tokenizer_file: Path) -> Tokenizer:
-    tokenizer = Tokenizer.from_file(str(tokenizer_file))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
 
 
 def _names(paths: Iterable[Path]) -> list[str]:

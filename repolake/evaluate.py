@@ -8,17 +8,18 @@ import time
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
 
-from repolake.evaluations import Evaluation, LengthReport, QueryResult, Variant, VariantResult
+from repolake.evaluations import Evaluation, QueryResult, Variant, VariantResult
+from repolake.label_spans import resolve_labels
 from repolake.labels import LabelledQuery, read_labels
 from repolake.lake import Lake
-from repolake.metrics import Hit, Target, query_metrics
+from repolake.lengths import length_report
+from repolake.metrics import Hit, query_metrics
 from repolake.model_identity import resolve_model
-from repolake.outline import outline
 from repolake.progress import Progress
 from repolake.records import Chunker, Header, SearchMode
 from repolake.search import Index, open_index
@@ -54,9 +55,7 @@ def evaluate(
     side index raises.
     """
     data_dir = settings.data_dir
-    labels = read_labels(label_file)
-    if split is not None:
-        labels = [label for label in labels if label.split == split]
+    labels = read_labels(label_file, split)
     with _session(data_dir, settings) as session:
         resolved, unresolved = resolve_labels(labels, session)
     results = []
@@ -73,7 +72,7 @@ def evaluate(
         manifest = Lake(side_dir).latest_manifest()
         if manifest is None:
             continue
-        lengths = _lengths(side_dir, int(manifest.model["max_tokens"] or chunk_tokens), settings)
+        lengths = length_report(side_dir, int(manifest.model["max_tokens"] or chunk_tokens))
         with open_index(side_dir, settings=settings) as index:
             for mode in grid.modes:
                 for kind in grid.kinds:
@@ -95,51 +94,6 @@ def evaluate(
         results=tuple(results),
         unresolved=tuple(unresolved),
     )
-
-
-def resolve_labels(
-    labels: Sequence[LabelledQuery], session: Session
-) -> tuple[list[LabelledQuery], list[str]]:
-    """Return the labels with the lines of their symbols in the index, and a sentence for each without."""
-    resolved, unresolved = [], []
-    for label in labels:
-        targets = []
-        for target in label.targets:
-            found = _resolve(target, label.repository, session)
-            if found is None:
-                name = f"{target.path} :: {target.symbol}" if target.symbol else target.path
-                unresolved.append(f"{label.query_id}: {name} is not in the index")
-            targets.append(found or target)
-        resolved.append(replace(label, targets=tuple(targets)))
-    return resolved, unresolved
-
-
-def _resolve(target: Target, repository: str | None, session: Session) -> Target | None:
-    place = {"path": target.path, "repository": repository}
-    if target.symbol is not None and target.start_line is None:
-        spans = list(
-            _spans(target.symbol, session.rows("queries/label_spans", place | {"symbol": target.symbol}))
-        )
-        if not spans:
-            return None
-        return replace(target, start_line=min(spans)[0], end_line=max(end for _, end in spans))
-    lines = session.rows("queries/label_files", place)
-    if not lines or (target.end_line or 0) > lines[0][0]:
-        return None
-    return target
-
-
-def _spans(symbol: str, chunks: list[tuple[str, str, str, int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the lines of a symbol: of its own chunks or, in a chunk that holds more, of its definition."""
-    outer = [chunk for chunk in chunks if symbol.startswith(f"{chunk[0]}.")]
-    if len(outer) < len(chunks):
-        yield from ((start, end) for name, _, _, start, end in chunks if not symbol.startswith(f"{name}."))
-        return
-    for name, language, text, start, _ in outer:
-        around = name.rpartition(".")[0]
-        for entry in outline(text, language):
-            if (f"{around}.{entry.symbol}" if around else entry.symbol) == symbol:
-                yield start + entry.start_line - 1, start + entry.end_line - 1
 
 
 def _results(index: Index, variant: Variant, labels: Sequence[LabelledQuery]) -> Iterator[QueryResult]:
@@ -191,11 +145,6 @@ def _side_indexes(
                 if (chunker, header, model, budget) not in seen:
                     seen.add((chunker, header, model, budget))
                     yield chunker, header, model, budget
-
-
-def _lengths(data_dir: Path, limit_tokens: int, settings: Settings) -> LengthReport:
-    with _session(data_dir, settings) as session:
-        return LengthReport(*session.rows("queries/chunk_lengths", {"limit_tokens": limit_tokens})[0])
 
 
 @contextmanager

@@ -53,12 +53,14 @@ def evaluate(
         ) from error
     from repolake.cli_output import print_json
     from repolake.cli_progress import terminal_progress
-    from repolake.evaluation_output import evaluation_json, print_evaluation, write_picture
+    from repolake.evaluation_output import check_picture, evaluation_json, print_evaluation, write_picture
     from repolake.lake import Lake
 
     settings = make_settings(data_dir)
     lake = Lake(settings.data_dir)
-    earlier = find_baseline(lake, baseline, queries.name) if baseline is not None else None
+    earlier = find_baseline(lake, baseline, queries.name, metric) if baseline is not None else None
+    if picture is not None:
+        check_picture(picture)
     grid = Grid(
         modes=tuple(mode or (SearchMode.HYBRID,)),
         chunkers=tuple(chunker or ()),

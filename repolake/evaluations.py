@@ -18,6 +18,8 @@ from repolake.records import Chunker, Header, SearchMode
 from repolake.shards import EVALUATION_SCHEMA, read_shard, write_shard
 from repolake.significance import Interval, PairedDifference, mean_interval, paired_difference
 
+NAMED = 5  # evaluations in an error message
+
 
 @dataclass(frozen=True, slots=True)
 class Variant:
@@ -45,9 +47,9 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class LengthReport:
-    """Token lengths of the chunks of an index, by its model's own tokenizer."""
+    """Tokens of the different texts that a model reads, each with its header and special tokens."""
 
-    chunk_count: int
+    text_count: int
     median_tokens: int
     p95_tokens: int
     max_tokens: int
@@ -177,8 +179,8 @@ def read_evaluation(lake: Lake, name: str) -> Evaluation:
     shards = lake.shards(lake.evaluations_dir, EVALUATION_SCHEMA)
     found = shards[-1:] if name == "latest" else [path for path in shards if path.stem.startswith(name)]
     if len(found) != 1:
-        known = ", ".join(path.stem for path in shards) or "none"
-        raise UnknownNameError(f"no single evaluation is named {name!r}", f"the lake holds {known}")
+        known = ", ".join(path.stem for path in shards[-NAMED:]) or "there is none"
+        raise UnknownNameError(f"no single evaluation is named {name!r}", f"the newest: {known}")
     return _read(found[0])
 
 

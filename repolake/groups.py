@@ -88,7 +88,9 @@ def choose_chunking(
         tokenizer = TokenCounter.load(model.tokenizer_file)
     except (OSError, ValueError) as error:
         raise ModelError(model.name, f"its tokenizer cannot be read ({error})") from error
-    budget = model.token_budget(settings.chunk_tokens) - (FOLDERS_RESERVE if header is Header.FOLDERS else 0)
+    budget = model.token_budget(settings.chunk_tokens)
+    if header is Header.FOLDERS:
+        budget -= FOLDERS_RESERVE
     fingerprint = chunking_fingerprint(budget, tokenizer.fingerprint, chunker)
     return Chunking(fingerprint, model.tokenizer_file, budget, chunker, header)
 

@@ -33,6 +33,14 @@ LONGEST_MARGIN = 200
 LONGEST_WORD_BYTES = 1_000  # a longer word may be cut, into parts of about this size
 
 
+def whole_text_tokenizer(tokenizer_file: Path) -> Tokenizer:
+    """Return a tokenizer of whole texts, special tokens included, that cuts nothing off and pads nothing."""
+    tokenizer = Tokenizer.from_file(str(tokenizer_file))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
 class TokenCounter:
     """Counts the tokens of one tokenizer: no padding, no truncation, no special tokens."""
 

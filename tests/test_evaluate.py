@@ -72,7 +72,7 @@ def test_syntax_keeps_a_method_whole_where_windows_of_the_same_budget_cut_it(set
 
 def test_a_label_that_no_longer_resolves_is_reported_and_counts_as_not_found(settings, tmp_path):
     found = run(settings, tmp_path, SETTLE, GONE, modes=(SearchMode.TEXT,))
-    assert found.unresolved == ("gone: ledger.py :: Ledger.go_bankrupt is not in the index",)
+    assert found.unresolved == ("gone: ledger.py defines no Ledger.go_bankrupt",)
     by_id = {query.query_id: query.metrics for query in found.results[0].queries}
     assert by_id["settle"]["recall@10"] == 1.0
     assert by_id["gone"]["recall@10"] == 0.0
