@@ -14,6 +14,7 @@ from prefect.artifacts import create_table_artifact
 from prefect.client.schemas.objects import State
 from prefect.states import Completed, Failed
 
+from flows.by_hand import run_by_hand
 from flows.stages import LoggedProgress, PrefectExecutor
 from repolake.evaluate import Grid, evaluate
 from repolake.evaluations import Evaluation, latest_evaluation, write_evaluation
@@ -84,4 +85,4 @@ def _description(evaluation: Evaluation, earlier: Evaluation | None, drops: list
 
 
 if __name__ == "__main__":
-    evaluate_retrieval(Path(sys.argv[1]))
+    run_by_hand(evaluate_retrieval, Path(sys.argv[1]))

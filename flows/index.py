@@ -16,6 +16,7 @@ from prefect.states import Completed
 from prefect.task_runners import ThreadPoolTaskRunner
 
 from flows.artifacts import create_artifacts, description
+from flows.by_hand import run_by_hand
 from flows.stages import LoggedProgress, PrefectExecutor, listed
 from repolake import pipeline
 from repolake.records import Chunker, RepositorySpec
@@ -101,4 +102,4 @@ def run_pipeline(
 
 
 if __name__ == "__main__":
-    index_repositories(locations=sys.argv[1:])
+    run_by_hand(index_repositories, locations=sys.argv[1:])

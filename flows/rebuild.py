@@ -13,6 +13,7 @@ from prefect.artifacts import create_table_artifact
 from prefect.client.schemas.objects import State
 from prefect.states import Completed
 
+from flows.by_hand import run_by_hand
 from flows.stages import LoggedProgress, PrefectExecutor
 from repolake import publishing
 from repolake.settings import load_settings
@@ -41,4 +42,4 @@ def rebuild(data_dir: Path | None = None, wait_seconds: float = WAIT_SECONDS) ->
 
 
 if __name__ == "__main__":
-    rebuild()
+    run_by_hand(rebuild)
