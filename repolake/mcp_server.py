@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, TypedDict, Unpack, get_args, get_type_hints
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -26,18 +27,28 @@ READ_ONLY = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
 
-Repository = Annotated[str | None, Field(description="Only this repository, such as acme/shop.")]
-Ref = Annotated[
-    str | None, Field(description="Only this branch or tag; '*': all. Default: default branches.")
-]
-Language = Annotated[str | None, Field(description="Only this language, such as python.")]
-FileKind = Annotated[Kind | None, Field(description="Only files for this purpose.")]
-PathFilter = Annotated[str | None, Field(description="Only this file or, ending in /, this folder.")]
-PathGlob = Annotated[str | None, Field(description="Only such paths; ** spans folders: src/**/*.py")]
-Symbol = Annotated[str | None, Field(description="Only this definition, such as Cart.total_price.")]
-Since = Annotated[
-    str | None, Field(description="Only files changed since a date such as 2026-11-23, or an age such as 7d.")
-]
+
+class Filters(TypedDict, total=False):
+    """What a tool may be limited to."""
+
+    repository: Annotated[str | None, Field(description="Only this repository, such as acme/shop.")]
+    ref: Annotated[
+        str | None, Field(description="Only this branch or tag; '*': all. Default: default branches.")
+    ]
+    language: Annotated[str | None, Field(description="Only this language, such as python.")]
+    kind: Annotated[Kind | None, Field(description="Only files for this purpose.")]
+    path: Annotated[str | None, Field(description="Only this file or, ending in /, this folder.")]
+    path_glob: Annotated[str | None, Field(description="Only such paths; ** spans folders: src/**/*.py")]
+    symbol: Annotated[str | None, Field(description="Only this definition, such as Cart.total_price.")]
+
+
+class SearchFilters(Filters, total=False):
+    """What a search may be limited to."""
+
+    since: Annotated[
+        str | None,
+        Field(description="Only files changed since a date such as 2026-11-23, or an age such as 7d."),
+    ]
 
 
 def build_server(settings: Settings) -> MCPServer[None]:
@@ -54,27 +65,10 @@ def build_server(settings: Settings) -> MCPServer[None]:
         mode: Annotated[
             SearchMode, Field(description="text: words alone; vector: meaning alone.")
         ] = SearchMode.HYBRID,
-        repository: Repository = None,
-        ref: Ref = None,
-        language: Language = None,
-        kind: FileKind = None,
-        path: PathFilter = None,
-        path_glob: PathGlob = None,
-        symbol: Symbol = None,
-        since: Since = None,
+        **filters: Unpack[SearchFilters],
     ) -> str:
         """Find code by what it does or by name: `repository path:start-end symbol #id`, first lines."""
-        filters = {
-            "repository": repository,
-            "ref": ref,
-            "language": language,
-            "kind": kind,
-            "path": path,
-            "path_glob": path_glob,
-            "symbol": symbol,
-            "since": since,
-        }
-        return newest.answer(lambda index: search_answer(index, query, k, mode.value, filters))
+        return newest.answer(lambda index: search_answer(index, query, k, mode.value, dict(filters)))
 
     def get_chunk(
         chunk_id: Annotated[str, Field(description="The number after # in an answer of search_code.")],
@@ -87,25 +81,10 @@ def build_server(settings: Settings) -> MCPServer[None]:
         *,
         pattern: Annotated[str, Field(description="Regular expression (RE2), one line; (?i) ignores case.")],
         k: Annotated[int, Field(ge=1, le=200, description="Most lines.")] = 30,
-        repository: Repository = None,
-        ref: Ref = None,
-        language: Language = None,
-        kind: FileKind = None,
-        path: PathFilter = None,
-        path_glob: PathGlob = None,
-        symbol: Symbol = None,
+        **filters: Unpack[Filters],
     ) -> str:
         """Find lines by a regular expression. Gives `repository path:line [symbol] text`."""
-        filters = {
-            "repository": repository,
-            "ref": ref,
-            "language": language,
-            "kind": kind,
-            "path": path,
-            "path_glob": path_glob,
-            "symbol": symbol,
-        }
-        return newest.answer(lambda index: grep_answer(index, pattern, k, filters))
+        return newest.answer(lambda index: grep_answer(index, pattern, k, dict(filters)))
 
     def repo_map(
         repository: Annotated[str, Field(description="Name of the repository, such as acme/shop.")],
@@ -126,9 +105,22 @@ def build_server(settings: Settings) -> MCPServer[None]:
         """
         return newest.answer(lambda index: sql_answer(index, query, max_rows))
 
-    for tool in (search_code, get_chunk, grep, repo_map, sql):
+    for tool in (_flat(search_code), get_chunk, _flat(grep), repo_map, sql):
         server.add_tool(tool, annotations=READ_ONLY, structured_output=False)
     return server
+
+
+def _flat(tool: Callable[..., str]) -> Callable[..., str]:
+    """Return the tool with its `**filters` declared one by one, as the schema of its arguments needs them."""
+    signature = inspect.signature(tool, eval_str=True)
+    *own, filters = signature.parameters.values()
+    [declared] = get_args(filters.annotation)
+    each = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=hint)
+        for name, hint in get_type_hints(declared, include_extras=True).items()
+    ]
+    tool.__signature__ = signature.replace(parameters=[*own, *each])  # type: ignore[attr-defined]
+    return tool
 
 
 class _NewestIndex:
