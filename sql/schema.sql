@@ -75,7 +75,7 @@ create table snapshot_chunks (
 );
 
 create table current_chunks (
-    entry uinteger not null,
+    entry uinteger primary key,
     ordinal uinteger not null,
     chunk_id bigint not null,
     embedding_row bigint,
