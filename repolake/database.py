@@ -229,6 +229,14 @@ def switch(path: Path) -> None:
         raise LakeWriteError(str(link), error.strerror or str(error)) from error
 
 
+def discard_replaced(data_dir: Path, kept: int) -> None:
+    """Remove all but the newest `kept` databases beside the published one; who has one open reads on."""
+    published = published_path(data_dir)
+    replaced = sorted(path for path in data_dir.glob("index-*.duckdb") if path != published)
+    for path in replaced[:-kept]:
+        discard(path)
+
+
 def published_path(data_dir: Path) -> Path | None:
     """Return the file that the published link points to, or None before the first publish."""
     link = data_dir / PUBLISHED_NAME

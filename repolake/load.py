@@ -45,6 +45,7 @@ def load(manifest: Manifest, *, lake: Lake, settings: Settings, progress: Progre
     try:
         _check(draft, settings)
         path = database.publish(draft)
+        database.discard_replaced(lake.data_dir, settings.databases_kept)
     except BaseException:
         database.discard(draft)
         raise
