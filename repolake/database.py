@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa  # half a second, and a search needs none of it
 
 # Raise it when tables, views or macros change: another version is rebuilt from the lake, never migrated.
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 PUBLISHED_NAME = "index.duckdb"
 LAKE_MEMORY = "1GB"
 CHECK_ROWS = 5  # that an error message names
@@ -71,12 +71,15 @@ MACROS = (
     "shown_chunks",
     "named_definitions",
     "hybrid_hits",
+    "reference_hits",
 )
 VIEWS = ("code", "inventory", "skip_summary", "repository_summary", "largest_files")
 PUBLIC_MACROS = (
     "search_text",
     "search_vector",
     "search_hybrid",
+    "reference_arm",
+    "selected_arm",
     "similar_chunks",
     "grep",
     "recent_chunks",
