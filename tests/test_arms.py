@@ -90,7 +90,7 @@ def test_picked_files_join_at_their_place_with_their_nearest_chunks(tmp_path: Pa
     near = Piece("still nothing alike", "near", vector=(1, 0, 0), start_line=20)
     crowd = [File(f"c{n}.py", [Piece(f"zebra {n}", vector=(0.8, 0.6, 0))]) for n in range(150)]
     with built(tmp_path, ("r", [*crowd, File("picked.py", [*far, near]), File("b.py", far[:1])])) as index:
-        call = "selected_arm('r', ['b.py', 'gone.py', 'picked.py'], embed('zebra'))"
+        call = "selected_arm(['b.py', 'gone.py', 'picked.py'], embed('zebra'), repository := 'r')"
         arm = index.sql(f"select unnest({call}, recursive := true)").to_pylist()
         entries = dict(index.connection.execute("select entry, path from main.current_chunks").fetchall())
         places = [(entries[place["entry"]], place["rank"]) for place in arm]

@@ -1,6 +1,6 @@
 -- Files picked for a query, best first, as an arm of search_hybrid: of each its ten nearest chunks, at the file's place.
 create macro main.selected_arm(
-    repository, paths, query_embedding, weight := 1, ref := null, language := null, kind := null, path := null,
+    paths, query_embedding, weight := 1, repository := null, ref := null, language := null, kind := null, path := null,
     path_glob := null, symbol := null, since := null
 ) as (
     with
