@@ -74,12 +74,15 @@ MACROS = (
     "shown_chunks",
     "named_definitions",
     "hybrid_hits",
+    "reference_hits",
 )
 VIEWS = ("code", "inventory", "skip_summary", "repository_summary", "largest_files")
 PUBLIC_MACROS = (
     "search_text",
     "search_vector",
     "search_hybrid",
+    "reference_arm",
+    "selected_arm",
     "similar_chunks",
     "grep",
     "recent_chunks",

@@ -62,6 +62,9 @@ def build_server(settings: Settings) -> MCPServer[None]:
         path_glob: PathGlob = None,
         symbol: Symbol = None,
         since: Since = None,
+        rerank: Annotated[
+            bool, Field(description="Order by a slower, more careful model, if the operator set one.")
+        ] = False,
     ) -> str:
         """Find code by what it does or by name: `repository path:start-end symbol #id`, first lines."""
         filters = {
@@ -74,7 +77,10 @@ def build_server(settings: Settings) -> MCPServer[None]:
             "symbol": symbol,
             "since": since,
         }
-        return newest.answer(lambda index: search_answer(index, query, k, mode.value, filters))
+        if rerank and not settings.serve_reranker:
+            raise ToolError("no reranker here; REPOLAKE_SERVE_RERANKER names one")
+        model = settings.serve_reranker if rerank else None
+        return newest.answer(lambda index: search_answer(index, query, k, mode.value, filters, rerank=model))
 
     def get_chunk(
         chunk_id: Annotated[str, Field(description="The number after # in an answer of search_code.")],

@@ -100,7 +100,10 @@ class PublishedIndex:
             old.index.close()
 
     def _opened(self) -> Index:
-        index = open_index(self._settings.data_dir, settings=self._settings)
+        reranker = self._settings.serve_reranker
+        index = open_index(
+            self._settings.data_dir, settings=self._settings, rerankers=[reranker] if reranker else []
+        )
         try:
             index.search(WARM_UP_QUERY, k=1)
         except QueryTimeoutError:
