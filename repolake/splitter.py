@@ -11,10 +11,10 @@ from repolake.headings import HEADED_LANGUAGES, find_headings
 from repolake.packing import Span, pack
 from repolake.parser_input import parser_input
 from repolake.records import Chunker
-from repolake.references import FileReferences, find_references
+from repolake.references import FileReferences, find_references, reference_query
 from repolake.scopes import HEADER_RESERVE, ScopeMaker
 from repolake.section_atoms import add_sections
-from repolake.syntax import error_bytes, missing_package, parse
+from repolake.syntax import captures, error_bytes, missing_package, parse
 from repolake.syntax_atoms import SyntaxAtoms
 from repolake.tokens import TextTokens, TokenCounter
 from repolake.windows import fixed_windows
@@ -106,12 +106,13 @@ def _split(text: str, language: str, budget: int, counter: TokenCounter, chunker
     if root.has_error and error_bytes(root) > MOST_ERRORS * len(data):
         atoms.add_lines(0, len(data), scopes.module, 0)
         return FileChunks(_describe(pack(tokens, atoms.atoms), tokens), has_syntax_error=True)
-    syntax_atoms = SyntaxAtoms(grammar, parsed, tokens, scopes, atoms)
+    found = captures(grammar, reference_query(language), root)
+    syntax_atoms = SyntaxAtoms(grammar, parsed, found, tokens, scopes, atoms)
     syntax_atoms.add(root)
     return FileChunks(
         _describe(pack(tokens, atoms.atoms), tokens),
         root.has_error,
-        references=find_references(root, parsed, grammar, language, syntax_atoms.definitions),
+        references=find_references(found, parsed, grammar, language, syntax_atoms.definitions),
     )
 
 

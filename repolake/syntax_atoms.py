@@ -8,8 +8,8 @@ the stack.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import sub
@@ -68,10 +68,20 @@ class _Task(NamedTuple):
 
 
 class SyntaxAtoms:
-    """Adds the atoms of one tree to a list. `parsed` is the text as the parser got it."""
+    """Adds the atoms of one tree to a list.
+
+    `parsed` is the text as the parser got it, `found` the tree's captures: nothing is a definition that has
+    neither a `definition` nor a `value` inside.
+    """
 
     def __init__(
-        self, grammar: Grammar, parsed: bytes, tokens: TextTokens, scopes: ScopeMaker, atoms: AtomList
+        self,
+        grammar: Grammar,
+        parsed: bytes,
+        found: Mapping[str, list[Node]],
+        tokens: TextTokens,
+        scopes: ScopeMaker,
+        atoms: AtomList,
     ) -> None:
         self._grammar = grammar
         self._parsed = parsed
@@ -79,6 +89,8 @@ class SyntaxAtoms:
         self._data = tokens.data
         self._scopes = scopes
         self._atoms = atoms
+        heads = (node for capture in ("definition", "value") for node in found.get(capture, ()))
+        self._head_starts = sorted(head.start_byte for head in heads)
         self._found: dict[int, Definition | None] = {}
         # Where the white space at the start of each line ends.
         texts = map(len, map(bytes.lstrip, parsed.split(b"\n")))
@@ -137,7 +149,18 @@ class SyntaxAtoms:
             and not self._begins_line(start)
         )
 
+    def _may_define(self, node: Node) -> bool:
+        """Whether a definition may stand in a node: most nodes need no closer look."""
+        starts = self._head_starts
+        first = bisect_left(starts, node.start_byte)
+        return first < len(starts) and starts[first] < node.end_byte
+
+    def _holds_definitions(self, node: Node) -> bool:
+        return self._may_define(node) and holds_definitions(node, self._grammar)
+
     def _find(self, node: Node) -> Definition | None:
+        if not self._may_define(node):
+            return None
         if node.id not in self._found:
             self._found[node.id] = find_definition(node, self._grammar)
         return self._found[node.id]
@@ -157,7 +180,7 @@ class SyntaxAtoms:
         return (
             scope.kind not in FUNCTION_LIKE
             and is_block(node, self._grammar)
-            and holds_definitions(node, self._grammar)
+            and self._holds_definitions(node)
         )
 
     def _process_definition(self, task: _Task, found: Definition) -> list[_Task | Atom]:
@@ -178,7 +201,7 @@ class SyntaxAtoms:
         if found.body is None:
             return False
         if found.inner.type in self._grammar.namespaces:
-            return holds_definitions(found.body, self._grammar)
+            return self._holds_definitions(found.body)
         if found.kind != "module":
             return False
         inside = (self._find(child) for child in found.body.named_children)
@@ -246,7 +269,7 @@ class SyntaxAtoms:
         return (
             is_block(node, self._grammar)
             and self._find(node) is None
-            and holds_definitions(node, self._grammar)
+            and self._holds_definitions(node)
         )
 
     def _tasks(
