@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from repolake.tokens import TokenCounter
+from repolake.tokens import ELLIPSIS, TokenCounter
 
 MODULE_SYMBOL = "<module>"
 MODULE_KIND = "module"
@@ -87,7 +87,7 @@ class ScopeMaker:
             if len(names) == 1:
                 return self._shortened(symbol, self._left // SIGNATURE_SHARE, keep_end=True)
             names.pop(0)
-            symbol = ".".join(["…", *names])
+            symbol = ".".join([ELLIPSIS, *names])
         return symbol, count
 
     def _shortened(self, text: str, most: int, *, keep_end: bool) -> tuple[str, int]:
@@ -98,10 +98,10 @@ class ScopeMaker:
         low, high = 0, min(len(text), most * 8)
         while low + 1 < high:
             middle = (low + high) // 2
-            part = "…" + text[-middle:] if keep_end else text[:middle] + "…"
+            part = ELLIPSIS + text[-middle:] if keep_end else text[:middle] + ELLIPSIS
             if self._counter.count(part) <= most:
                 low = middle
             else:
                 high = middle
-        text = "…" + text[len(text) - low :] if keep_end else text[:low].rstrip() + "…"
+        text = ELLIPSIS + text[len(text) - low :] if keep_end else text[:low].rstrip() + ELLIPSIS
         return text, self._counter.count(text)

@@ -28,6 +28,7 @@ _SIGNS = bytes(byte for byte in range(0x21, 0x7F) if byte not in _ALPHANUMERIC)
 _NOT_SIGNS = bytes(byte for byte in range(0x100) if byte not in _SIGNS and byte != 0x0A)
 _NOT_SIGNS_OR_LINES = bytes(byte for byte in range(0x100) if byte not in _SIGNS)
 _SIGNS_TO_SPACES = bytes.maketrans(_SIGNS, b" " * len(_SIGNS))
+ELLIPSIS = "…"
 _LINE_MARK = "\x01"  # no usual text has it
 REMEMBERED_WORD_LENGTH = 40  # longer words are hashes and data, which do not come back
 REMEMBERED_WORDS = 1_000_000
@@ -65,6 +66,7 @@ class TokenCounter:
         self.is_additive = splits_at_spaces
         self._tokenizer = tokenizer
         self._count_of = _WordCounts(tokenizer, is_lower=is_lower).__getitem__
+        self._ellipsis_count = len(self._encode(ELLIPSIS))
         added = [re.escape(token.content) for token in tokenizer.get_added_tokens_decoder().values()]
         self._added = re.compile("|".join(added) if added else "(?!)")
         self._unusual = re.compile("|".join([r"[^\x20-\x7e\t\r\n]", *added]))
@@ -87,6 +89,9 @@ class TokenCounter:
 
     def count(self, text: str) -> int:
         """Return the number of tokens of `text`, without special tokens."""
+        if self.is_additive and ELLIPSIS in text:  # a word of its own, and in every shortened text
+            parts = text.split(ELLIPSIS)
+            return sum(map(self.count, parts), (len(parts) - 1) * self._ellipsis_count)
         data = text.encode()
         if not (self.is_additive and self._is_usual(text, data)):
             return len(self._encode(text))
