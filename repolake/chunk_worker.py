@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from repolake.records import Chunker
-from repolake.splitter import FileChunks, split
+from repolake.splitter import Chunk, FileChunks, split
 from repolake.text_decoding import file_text
 from repolake.tokens import TokenCounter
 
@@ -57,22 +57,7 @@ class FileResult:
 
 READY = "ready"
 BUSY_FACTOR = 10  # how much longer than its processor time a file may take on a busy machine
-ROW_COLUMNS = (
-    "symbol",
-    "symbol_kind",
-    "signature",
-    "signature_token_count",
-    "is_continuation",
-    "token_count",
-    "start_line",
-    "end_line",
-    "start_byte",
-    "end_byte",
-    "text",
-    "symbols",
-    "symbol_references",
-    "imports",
-)
+ROW_COLUMNS = (*Chunk._fields, "text", "symbols", "symbol_references", "imports")
 
 
 def chunk_file(job: FileJob, config: WorkerConfig, counter: TokenCounter) -> FileResult:
@@ -84,21 +69,8 @@ def chunk_file(job: FileJob, config: WorkerConfig, counter: TokenCounter) -> Fil
     data = decoded.text.encode()
     listed = _listed(found)
     rows: list[tuple[object, ...]] = [
-        (
-            chunk.symbol,
-            chunk.symbol_kind,
-            chunk.signature,
-            chunk.signature_token_count,
-            chunk.is_continuation,
-            chunk.token_count,
-            chunk.start_line,
-            chunk.end_line,
-            chunk.start_byte,
-            chunk.end_byte,
-            data[chunk.start_byte : chunk.end_byte].decode(),
-            *listed[number],
-        )
-        for number, chunk in enumerate(found.chunks)
+        (*chunk, data[chunk.start_byte : chunk.end_byte].decode(), *row)
+        for chunk, row in zip(found.chunks, listed, strict=False)
     ]
     return FileResult(job.number, rows, found.has_syntax_error, found.note)
 

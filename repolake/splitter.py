@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from repolake.atoms import AtomList
 from repolake.grammar import Grammar
@@ -25,8 +26,7 @@ NO_REFERENCES = FileReferences()
 MOST_ERRORS = 0.5  # share of a file under syntax errors from which its tree says too little
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(NamedTuple):
     """One chunk of one text: bytes of its UTF-8 form, 1-based inclusive lines, tokens as embedded."""
 
     symbol: str
@@ -82,7 +82,7 @@ def _counted(chunks: tuple[Chunk, ...], data: bytes, counter: TokenCounter) -> t
         signature = f"{chunk.signature}\n" if chunk.is_continuation else ""
         own = data[chunk.start_byte : chunk.end_byte].decode()
         token_count = HEADER_RESERVE + counter.count(f"{chunk.symbol}\n{signature}{own}")
-        counted.append(replace(chunk, token_count=token_count))
+        counted.append(chunk._replace(token_count=token_count))
     return tuple(counted)
 
 
