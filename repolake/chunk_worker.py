@@ -7,6 +7,7 @@ file that takes too long ends it by an alarm that native code cannot ignore.
 
 from __future__ import annotations
 
+import gc
 import resource
 import signal
 import sys
@@ -109,6 +110,9 @@ def serve(connection: Connection) -> None:
         config: WorkerConfig = connection.recv()
         _limit_memory(config.memory_bytes)
         counter = TokenCounter.load(Path(config.tokenizer_file))
+        # Syntax nodes and rows die by their reference counts; looking for cycles among them takes 4 % of the time.
+        gc.disable()
+        gc.freeze()
         connection.send(READY)
         while True:
             jobs: list[FileJob] = connection.recv()
@@ -121,6 +125,8 @@ def serve(connection: Connection) -> None:
                 signal.setitimer(signal.ITIMER_PROF, 0)
                 signal.setitimer(signal.ITIMER_REAL, 0)
             connection.send(results)
+            del jobs, results
+            gc.collect()
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return
 

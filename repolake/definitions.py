@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from repolake.grammar import CLASS_LIKE, FUNCTION_LIKE, Grammar
 from repolake.syntax import Node
@@ -36,8 +36,7 @@ TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
 RECEIVER_TYPE = re.compile(r"(\w+)\s*(?:\[[^]]*\])?\s*,?\s*\)$")
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """One definition. `outer` holds decorators and the like; the signature is a span of bytes.
 
     It is looked for when it is asked for: of most definitions only the name is.
@@ -130,7 +129,7 @@ def _bound(outer: Node, node: Node, grammar: Grammar) -> Definition | None:
     if value is not None and value.type in grammar.decorating_calls:
         value = _argument(value, grammar)
         found = _definition(outer, node, value, _value_kind(value), grammar) if value is not None else None
-        return replace(found, is_argument=True) if found is not None else None
+        return found._replace(is_argument=True) if found is not None else None
     if value is None or not _is_function_value(value, grammar):
         return None
     return _definition(outer, node, value, _value_kind(value), grammar)

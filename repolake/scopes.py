@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from repolake.tokens import ELLIPSIS, TokenCounter
 
@@ -13,8 +13,7 @@ SYMBOL_SHARE = 4  # a symbol takes at most a quarter of the budget, a signature 
 SIGNATURE_SHARE = 2
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Scope:
+class Scope(NamedTuple):
     """A definition, a section or the module.
 
     `room` tokens are left for the text of a chunk that holds the signature, `later_room` where the signature

@@ -112,6 +112,7 @@ class WorkerPool:
         """
         batches = _batches(jobs)
         again: deque[list[FileJob]] = deque()
+        finished: list[list[FileResult]] = []
         exhausted = False
         while True:
             while not exhausted or again:
@@ -126,6 +127,8 @@ class WorkerPool:
                     worker.start(batch)
                 except (BrokenPipeError, ConnectionResetError):
                     yield from self._bury(worker, again)
+            yield from finished  # now that the workers have something to do meanwhile
+            finished = []
             busy = {worker.connection: worker for worker in self._workers if worker.jobs}
             if not busy:
                 return
@@ -143,7 +146,7 @@ class WorkerPool:
                     self._failed_starts = 0
                     continue
                 worker.jobs = []
-                yield results
+                finished.append(results)
             now = time.monotonic()
             for worker in list(busy.values()):
                 if worker.jobs and worker.deadline < now:
