@@ -52,6 +52,8 @@ class Grammar:
     calls: Mapping[str, str] = field(default_factory=dict)
     # whether neighbours of one name are clauses of one definition
     has_clauses: bool = False
+    # may hold definitions without being one; derived
+    opened: frozenset[str] = field(init=False, default=frozenset())
     # what gives a bound name a definition; derived
     values: frozenset[str] = field(init=False, default=frozenset())
     # all node types that can lead to a definition; derived
@@ -61,5 +63,6 @@ class Grammar:
         called = {"call"} if self.calls else set()
         values = called | self.function_values
         candidates = values.union(self.definitions, self.bindings, self.wrappers)
+        object.__setattr__(self, "opened", self.bodies | self.blocks | {"ERROR"})
         object.__setattr__(self, "values", frozenset(values))
         object.__setattr__(self, "candidates", frozenset(candidates))
