@@ -73,7 +73,7 @@ def pack(tokens: TextTokens, atoms: Atoms) -> list[Span]:
         if not are_whole[first]:
             while last < count and scopes[last] is scope and not are_whole[last]:
                 last += 1
-        for left, right in _pack_run(tokens, starts, atoms.depths, scope, first, last):
+        for left, right in _pack_run(tokens, starts, atoms.depths, scope, (first, last)):
             start, end = trim(tokens, starts[left], starts[right])
             if end > start:
                 spans.append(Span(start, end, scope))
@@ -98,9 +98,10 @@ def furthest(tokens: TextTokens, starts: list[int], first: int, last: int, room:
 
 
 def _pack_run(
-    tokens: TextTokens, starts: list[int], depths: list[int], scope: Scope, first: int, last: int
+    tokens: TextTokens, starts: list[int], depths: list[int], scope: Scope, run: tuple[int, int]
 ) -> Iterator[tuple[int, int]]:
     """Yield the index ranges of the chunks of one run of atoms."""
+    first, last = run
     while first < last:
         end = first
         if scope.holds_signature(starts[first], starts[last]):
@@ -124,7 +125,8 @@ def _best_cut(tokens: TextTokens, starts: list[int], depths: list[int], first: i
     half = tokens.count(starts[first], starts[end]) // 2
     places = range(first + 1, end)
     middle = bisect_left(places, half, key=lambda place: tokens.count(starts[first], starts[place]))
-    return min(reversed([*places[middle:], end]), key=depths.__getitem__)
+    best: int = min(reversed([*places[middle:], end]), key=depths.__getitem__)
+    return best
 
 
 def _join_wordless(tokens: TextTokens, spans: list[Span]) -> list[Span]:

@@ -1,7 +1,8 @@
 """Where a language's syntax tree shows definitions, references and imports: tree-sitter query patterns.
 
-Captures: `definition` a node that may define something (those of the table of grammars come without), `call`, `inherit`, `name` the expression that names
-what is called, inherited or used, `invocation` a call that has the name in a field, `import` a whole import.
+Captures: `definition` a node that may define something (those that the table of grammars names come by
+themselves), `call`, `inherit`, `name` the expression that names what is called, inherited or used,
+`invocation` a call that has the name in a field, `import` a whole import.
 """
 
 from __future__ import annotations

@@ -106,13 +106,13 @@ def _split(text: str, language: str, budget: int, counter: TokenCounter, chunker
     if root.has_error and error_bytes(root) > MOST_ERRORS * len(data):
         atoms.add_lines(0, len(data), scopes.module, 0)
         return FileChunks(_describe(pack(tokens, atoms.atoms), tokens), has_syntax_error=True)
-    found = captures(grammar, reference_query(language), root)
-    syntax_atoms = SyntaxAtoms(grammar, parsed, found, tokens, scopes, atoms)
-    syntax_atoms.add(root)
+    captured = captures(grammar, reference_query(language), root)
+    syntax_atoms = SyntaxAtoms(grammar, parsed, tokens, scopes, atoms)
+    syntax_atoms.add(root, captured)
     return FileChunks(
         _describe(pack(tokens, atoms.atoms), tokens),
         root.has_error,
-        references=find_references(found, parsed, grammar, language, syntax_atoms.definitions),
+        references=find_references(captured, parsed, grammar, language, syntax_atoms.definitions),
     )
 
 

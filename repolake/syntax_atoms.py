@@ -76,20 +76,10 @@ class _Run(NamedTuple):
 
 
 class SyntaxAtoms:
-    """Adds the atoms of one tree to a list.
-
-    `parsed` is the text as the parser got it, `found` the tree's captures: nothing is a definition that has
-    neither a `definition` nor a `value` inside.
-    """
+    """Adds the atoms of one tree to a list. `parsed` is the text as the parser got it."""
 
     def __init__(
-        self,
-        grammar: Grammar,
-        parsed: bytes,
-        found: Mapping[str, list[Node]],
-        tokens: TextTokens,
-        scopes: ScopeMaker,
-        atoms: AtomList,
+        self, grammar: Grammar, parsed: bytes, tokens: TextTokens, scopes: ScopeMaker, atoms: AtomList
     ) -> None:
         self._grammar = grammar
         self._parsed = parsed
@@ -97,16 +87,20 @@ class SyntaxAtoms:
         self._data = tokens.data
         self._scopes = scopes
         self._atoms = atoms
-        heads = (node for capture in ("definition", "value") for node in found.get(capture, ()))
-        self._head_starts = sorted(head.start_byte for head in heads)
+        self._head_starts: list[int] = []
         self._found: dict[int, Definition | None] = {}
         # Where the white space at the start of each line ends.
         texts = map(len, map(bytes.lstrip, parsed.split(b"\n")))
         self._indent_ends: list[int] = list(map(sub, tokens.line_ends, texts))
         self._leading = grammar.comments | grammar.attached
 
-    def add(self, root: Node) -> None:
-        """Add the atoms of the whole text."""
+    def add(self, root: Node, captured: Mapping[str, list[Node]]) -> None:
+        """Add the atoms of the whole text.
+
+        Nothing is a definition that has no node inside which is `captured` as `definition` or `value`.
+        """
+        heads = (node for capture in ("definition", "value") for node in captured.get(capture, ()))
+        self._head_starts = sorted(head.start_byte for head in heads)
         parts = self._flatten(root, 0)
         stack = self._tasks(parts, (0, len(self._data)), self._scopes.module, 0)[::-1]
         while stack:
@@ -273,11 +267,7 @@ class SyntaxAtoms:
         )
 
     def _is_open_block(self, node: Node) -> bool:
-        return (
-            is_block(node, self._grammar)
-            and self._find(node) is None
-            and self._holds_definitions(node)
-        )
+        return is_block(node, self._grammar) and self._find(node) is None and self._holds_definitions(node)
 
     def _tasks(
         self,

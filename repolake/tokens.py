@@ -59,7 +59,9 @@ class _WordCounts(dict[str, int]):
 class TokenCounter:
     """Counts the tokens of one tokenizer: no padding, no truncation, no special tokens."""
 
-    def __init__(self, tokenizer: Tokenizer, fingerprint: str, splits_at_spaces: bool, is_lower: bool) -> None:
+    def __init__(
+        self, tokenizer: Tokenizer, fingerprint: str, splits_at_spaces: bool, is_lower: bool
+    ) -> None:
         tokenizer.no_padding()
         tokenizer.no_truncation()
         self.fingerprint = fingerprint

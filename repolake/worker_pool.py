@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Self
 
 import repolake
-from repolake.chunk_worker import BUSY_FACTOR, READY, FileJob, FileResult, WorkerConfig
+from repolake.chunk_worker import BUSY_FACTOR, READY, FileJob, FileResult, WorkerConfig, failed
 from repolake.errors import WorkerStartError
 
 BATCH_BYTES = 256 * 1024
@@ -188,7 +188,7 @@ class WorkerPool:
                 raise WorkerStartError(sys.executable, reason)
             again.append(jobs)
         elif len(jobs) == 1:
-            yield [FileResult(jobs[0].number, [], error=self._reason(status, is_silent, worker.last_words))]
+            yield [failed(jobs[0].number, self._reason(status, is_silent, worker.last_words))]
         else:
             again.extend([job] for job in jobs)
 
