@@ -20,6 +20,7 @@ from repolake.errors import (
     LakeWriteError,
     UnknownNameError,
 )
+from repolake.records import Header
 
 if TYPE_CHECKING:
     import pyarrow as pa  # half a second, and a search needs none of it
@@ -373,8 +374,8 @@ class LakeSession:
 
 
 @contextmanager
-def query_lake(scratch_dir: Path, *, threads: int) -> Iterator[LakeSession]:
-    """Open a session over the lake that spills to `scratch_dir` beyond a fixed amount of memory."""
+def query_lake(scratch_dir: Path, *, threads: int, header: Header = Header.NAME) -> Iterator[LakeSession]:
+    """Open a session over the lake, with `embedded_text`; it spills to `scratch_dir` beyond fixed memory."""
     config: dict[str, Any] = {
         "memory_limit": LAKE_MEMORY,
         "temp_directory": str(scratch_dir),
@@ -383,7 +384,7 @@ def query_lake(scratch_dir: Path, *, threads: int) -> Iterator[LakeSession]:
     }
     connection = duckdb.connect(":memory:", config=config)
     try:
-        for name in ("session/file_label", "session/embedded_text"):
+        for name in sql_files.embedded_text_macros(header):
             connection.execute(sql_files.read(name))
         with signals_pass(connection):
             yield LakeSession(connection)

@@ -9,6 +9,7 @@ from repolake.tokens import ELLIPSIS, TokenCounter
 MODULE_SYMBOL = "<module>"
 MODULE_KIND = "module"
 HEADER_RESERVE = 32  # `# `, a file label of 24 characters, ` :: `, and the model's special tokens
+FOLDERS_RESERVE = 24  # as much again for a file label of 48 characters
 SYMBOL_SHARE = 4  # a symbol takes at most a quarter of the budget, a signature half of what is left
 SIGNATURE_SHARE = 2
 

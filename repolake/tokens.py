@@ -56,6 +56,14 @@ class _WordCounts(dict[str, int]):
         return count
 
 
+def whole_text_tokenizer(tokenizer_file: Path) -> Tokenizer:
+    """Return a tokenizer of whole texts, special tokens included, that cuts nothing off and pads nothing."""
+    tokenizer = Tokenizer.from_file(str(tokenizer_file))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
 class TokenCounter:
     """Counts the tokens of one tokenizer: no padding, no truncation, no special tokens."""
 
