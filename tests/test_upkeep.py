@@ -17,8 +17,8 @@ from database_equality import differences
 from lake_builder import File, LakeBuilder, Piece
 from repositories import commit, make_repository
 
-from repolake import database, pipeline
-from repolake.database import published_path
+from repolake import database_files, pipeline
+from repolake.database_files import published_path
 from repolake.errors import IndexMissingError, LakeBusyError, PublishError, UnknownNameError
 from repolake.lake import Lake
 from repolake.load import load
@@ -158,7 +158,7 @@ def test_a_publish_removes_all_but_the_newest_replaced_databases(folder: Path, k
 
 
 def test_rollback_does_not_take_what_a_killed_run_left_or_a_file_that_is_none(folder: Path) -> None:
-    draft = database.draft_path(folder / "data", "20000101T000000-aaaaaa")
+    draft = database_files.draft_path(folder / "data", "20000101T000000-aaaaaa")
     draft.write_bytes(published(folder).read_bytes()[:8192])
     with pytest.raises(UnknownNameError):
         rollback(settings=settings_for(folder))

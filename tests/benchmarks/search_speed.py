@@ -31,7 +31,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from repolake import database
+from repolake import database_files
 from repolake.embedder import load_embedder
 from repolake.lake import Lake
 from repolake.load import load
@@ -200,7 +200,7 @@ def main() -> None:
     parser.add_argument("--compare", action="store_true", help="beside numpy, bm25s and DuckDB's fts")
     options = parser.parse_args()
     settings = Settings()
-    if database.published_path(options.data_dir) is None:
+    if database_files.published_path(options.data_dir) is None:
         with ProcessPoolExecutor(1, get_context("spawn")) as pool:  # its memory is not the load's
             manifest = pool.submit(build_lake, options.data_dir, options.count).result()
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
