@@ -22,7 +22,7 @@ _FUNCTION_HEAD = re.compile(
     rb"(?=~?[A-Za-z_][\w:~]*[ \t]*\()",
     re.MULTILINE,
 )
-# `char *name(a, b) char *a; int b; {`, C before 1989: the grammar knows it, but not where a pointer is returned.
+# `char *name(a, b) char *a; int b; {`, as before 1989: the grammar knows it, but not with a pointer.
 _OLD_PARAMETERS = re.compile(
     rb"(\*\s*[A-Za-z_]\w*[ \t]*\(\s*[A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)*\s*\))"
     rb"((?:(?:\s|/\*[^*]*\*/)*[A-Za-z_][^;{}()\"'#]*;(?:[ \t]*/\*[^*]*\*/)?)+)(?=\s*\{)"
