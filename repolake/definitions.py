@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from repolake.called_definitions import dotted, find_called
 from repolake.grammar import CLASS_LIKE, FUNCTION_LIKE, Grammar
 from repolake.syntax import Node
 
@@ -33,7 +34,6 @@ KEYWORD_KINDS = {
     "object": "object",
 }
 MACRO_NAME = re.compile(r"[A-Z][A-Z0-9_]{2,}")
-TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
 RECEIVER_TYPE = re.compile(r"(\w+)\s*(?:\[[^]]*\])?\s*,?\s*\)$")
 
 
@@ -76,10 +76,13 @@ def find_definition(node: Node, grammar: Grammar) -> Definition | None:
         if node_type not in grammar.candidates:
             return None
         kind = grammar.definitions.get(node_type)
-        if kind is None and node_type == "call" and grammar.calls:
-            kind = _called_kind(node, grammar)
         if kind is not None:
             return _definition(outer, node, node, kind, grammar)
+        if node_type in grammar.call_types:
+            called = find_called(node, grammar)
+            if called is None:
+                return None
+            return _definition(outer, node, called.value, called.kind, grammar, name=called.name)
         if node_type in grammar.bindings:
             return _bound(outer, node, grammar)
         if node_type in grammar.function_values and outer.type == "export_statement":
@@ -218,8 +221,6 @@ def _name(node: Node, grammar: Grammar) -> str | None:
     node_type = node.type
     if node_type in grammar.fixed_names:
         return grammar.fixed_names[node_type]
-    if node_type == "call":
-        return _called_name(node)
     found: Node | None = node
     binding = grammar.bindings.get(node_type)
     for step in grammar.name_paths.get(node_type, NAME_PATH if binding is None else binding[:1]):
@@ -228,7 +229,7 @@ def _name(node: Node, grammar: Grammar) -> str | None:
     text = found.text if found is not None else None
     if text is None:
         return None
-    name = _dotted(text.decode("utf-8", "replace"))
+    name = dotted(text.decode("utf-8", "replace"))
     if grammar.has_macros and MACRO_NAME.fullmatch(name):
         name = _macro_name(node, name)
     owner = grammar.owner_paths.get(node_type)
@@ -272,45 +273,6 @@ def _macro_name(node: Node, macro: str) -> str:
     if not words or (len(words) == 1 and "_" not in macro):  # a constructor
         return macro
     return ".".join(words) if len(words) == parameters.named_child_count else words[0]
-
-
-def _dotted(text: str) -> str:
-    """Return a name with dots between its parts, without template arguments."""
-    if text.isidentifier():
-        return text
-    text = " ".join(text.split())
-    if "operator" not in text:
-        while "<" in text and (shorter := TEMPLATE_ARGUMENTS.sub("", text)) != text:
-            text = shorter
-        text = text.replace("\\", ".").replace(":", ".")
-    else:
-        head, _, sign = text.partition("operator")
-        call = "()" if sign.replace(" ", "").startswith("()") else ""
-        text = f"{head.replace('::', '.')}operator{call or sign.partition('(')[0]}"
-    while ".." in text:
-        text = text.replace("..", ".")
-    return text.strip("\"'. ")
-
-
-def _called_kind(node: Node, grammar: Grammar) -> str | None:
-    target = node.child_by_field_name("target")
-    if target is None or target.type != "identifier" or target.text is None:
-        return None
-    return grammar.calls.get(target.text.decode("utf-8", "replace"))
-
-
-def _called_name(node: Node) -> str | None:
-    """Return the name of Elixir's `def name(…) when …`, which is a call with a call as its argument."""
-    arguments = _at(node, "arguments")
-    found = arguments.named_children[0] if arguments is not None and arguments.named_children else None
-    for _ in range(WRAPPERS_DEEP):
-        if found is None:
-            return None
-        following = found.child_by_field_name("left") or found.child_by_field_name("target")
-        if following is None:
-            break
-        found = following
-    return _dotted(found.text.decode("utf-8", "replace")) if found is not None and found.text else None
 
 
 def _body(node: Node, grammar: Grammar) -> Node | None:

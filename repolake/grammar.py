@@ -9,7 +9,7 @@ CLASS_LIKE = frozenset(
     "class interface enum struct trait object protocol record union module impl extension namespace actor"
     " instance".split()
 )
-FUNCTION_LIKE = frozenset({"function", "method"})
+FUNCTION_LIKE = frozenset({"function", "method", "test"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +50,8 @@ class Grammar:
     owner_paths: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # name of a called function → kind, where definitions are calls
     calls: Mapping[str, str] = field(default_factory=dict)
+    # node type of such a call → the field that names what is called
+    call_types: Mapping[str, str] = field(default_factory=dict)
     # whether neighbours of one name are clauses of one definition
     has_clauses: bool = False
     # may hold definitions without being one; derived
@@ -60,9 +62,9 @@ class Grammar:
     candidates: frozenset[str] = field(init=False, default=frozenset())
 
     def __post_init__(self) -> None:
-        called = {"call"} if self.calls else set()
-        values = called | self.function_values
-        candidates = values.union(self.definitions, self.bindings, self.wrappers)
+        # A call that decorates is a definition only with a function that it is given, one of these already.
+        values = self.function_values.union(self.call_types.keys() - self.decorating_calls)
+        candidates = values.union(self.definitions, self.bindings, self.wrappers, self.call_types)
         object.__setattr__(self, "opened", self.bodies | self.blocks | {"ERROR"})
         object.__setattr__(self, "values", frozenset(values))
         object.__setattr__(self, "candidates", frozenset(candidates))
