@@ -19,7 +19,7 @@ from repolake.evaluate import Grid, evaluate
 from repolake.evaluations import Evaluation, latest_evaluation, write_evaluation
 from repolake.gate import LATEST, Drop, dropped, find_baseline
 from repolake.lake import Lake
-from repolake.records import Chunker, SearchMode
+from repolake.records import Chunker, Header, SearchMode
 from repolake.settings import load_settings
 
 SHOWN = ("touched@5", "whole@5", "recall@10", "ndcg@10")
@@ -34,6 +34,7 @@ def evaluate_retrieval(
     chunkers: tuple[Chunker, ...] = (),
     models: tuple[str, ...] = (),
     chunk_tokens: tuple[int, ...] = (),
+    headers: tuple[Header, ...] = (Header.NAME,),
     split: str | None = None,
     baseline: str = LATEST,
     metric: str = "ndcg@10",
@@ -47,8 +48,8 @@ def evaluate_retrieval(
     settings = load_settings(data_dir=data_dir)
     lake = Lake(settings.data_dir)
     is_first = baseline == LATEST and latest_evaluation(lake, queries.name) is None
-    earlier = None if is_first else find_baseline(lake, baseline, queries.name)
-    grid = Grid(modes=modes, chunkers=chunkers, models=models, chunk_tokens=chunk_tokens)
+    earlier = None if is_first else find_baseline(lake, baseline, queries.name, metric)
+    grid = Grid(modes=modes, chunkers=chunkers, models=models, chunk_tokens=chunk_tokens, headers=headers)
     with PrefectExecutor() as executor:
         evaluation = executor.submit(
             evaluate, queries, grid, settings=settings, progress=LoggedProgress(), split=split

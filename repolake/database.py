@@ -20,6 +20,7 @@ from repolake.errors import (
     LakeWriteError,
     UnknownNameError,
 )
+from repolake.records import Header
 
 if TYPE_CHECKING:
     import pyarrow as pa  # half a second, and a search needs none of it
@@ -45,6 +46,9 @@ Connection = duckdb.DuckDBPyConnection
 
 # In this order, since a macro names only macros that exist.
 MACROS = (
+    "word_characters",
+    "upper_letters",
+    "lower_letters",
     "fold_text",
     "spaced_identifiers",
     "identifier_parts",
@@ -229,6 +233,14 @@ def switch(path: Path) -> None:
         raise LakeWriteError(str(link), error.strerror or str(error)) from error
 
 
+def discard_replaced(data_dir: Path, kept: int) -> None:
+    """Remove all but the newest `kept` databases beside the published one; who has one open reads on."""
+    published = published_path(data_dir)
+    replaced = sorted(path for path in data_dir.glob("index-*.duckdb") if path != published)
+    for path in replaced[:-kept]:
+        discard(path)
+
+
 def published_path(data_dir: Path) -> Path | None:
     """Return the file that the published link points to, or None before the first publish."""
     link = data_dir / PUBLISHED_NAME
@@ -362,8 +374,8 @@ class LakeSession:
 
 
 @contextmanager
-def query_lake(scratch_dir: Path, *, threads: int) -> Iterator[LakeSession]:
-    """Open a session over the lake that spills to `scratch_dir` beyond a fixed amount of memory."""
+def query_lake(scratch_dir: Path, *, threads: int, header: Header = Header.NAME) -> Iterator[LakeSession]:
+    """Open a session over the lake, with `embedded_text`; it spills to `scratch_dir` beyond fixed memory."""
     config: dict[str, Any] = {
         "memory_limit": LAKE_MEMORY,
         "temp_directory": str(scratch_dir),
@@ -372,7 +384,7 @@ def query_lake(scratch_dir: Path, *, threads: int) -> Iterator[LakeSession]:
     }
     connection = duckdb.connect(":memory:", config=config)
     try:
-        for name in ("session/file_label", "session/embedded_text"):
+        for name in sql_files.embedded_text_macros(header):
             connection.execute(sql_files.read(name))
         with signals_pass(connection):
             yield LakeSession(connection)

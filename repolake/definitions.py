@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from repolake.grammar import CLASS_LIKE, FUNCTION_LIKE, Grammar
 from repolake.syntax import Node
 
 WRAPPERS_DEEP = 6
+NAME_PATH = ("name",)
 BLOCKS_DEEP = 12
 DECLARATORS_DEEP = 12
 CALLS_DEEP = 3
@@ -36,8 +37,7 @@ TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
 RECEIVER_TYPE = re.compile(r"(\w+)\s*(?:\[[^]]*\])?\s*,?\s*\)$")
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """One definition. `outer` holds decorators and the like; the signature is a span of bytes.
 
     It is looked for when it is asked for: of most definitions only the name is.
@@ -71,17 +71,20 @@ class Definition:
 def find_definition(node: Node, grammar: Grammar) -> Definition | None:
     """Return what `node`, perhaps through wrappers, defines; None for anything else."""
     outer = node
-    for _ in range(WRAPPERS_DEEP if node.type in grammar.candidates else 0):
-        kind = grammar.definitions.get(node.type)
-        if kind is None and node.type == "call" and grammar.calls:
+    for _ in range(WRAPPERS_DEEP):
+        node_type = node.type
+        if node_type not in grammar.candidates:
+            return None
+        kind = grammar.definitions.get(node_type)
+        if kind is None and node_type == "call" and grammar.calls:
             kind = _called_kind(node, grammar)
         if kind is not None:
             return _definition(outer, node, node, kind, grammar)
-        if node.type in grammar.bindings:
+        if node_type in grammar.bindings:
             return _bound(outer, node, grammar)
-        if node.type in grammar.function_values and outer.type == "export_statement":
+        if node_type in grammar.function_values and outer.type == "export_statement":
             return _definition(outer, node, node, _value_kind(node), grammar, name="default")
-        if node.type not in grammar.wrappers:
+        if node_type not in grammar.wrappers:
             return None
         children = node.named_children
         if len(children) > 1:
@@ -111,7 +114,7 @@ def holds_definitions(node: Node, grammar: Grammar) -> bool:
 
 def is_block(node: Node, grammar: Grammar) -> bool:
     """Whether a node may hold definitions without being one."""
-    return node.type in grammar.bodies or node.type in grammar.blocks or node.type == "ERROR"
+    return node.type in grammar.opened
 
 
 def is_class_like(kind: str) -> bool:
@@ -130,7 +133,7 @@ def _bound(outer: Node, node: Node, grammar: Grammar) -> Definition | None:
     if value is not None and value.type in grammar.decorating_calls:
         value = _argument(value, grammar)
         found = _definition(outer, node, value, _value_kind(value), grammar) if value is not None else None
-        return replace(found, is_argument=True) if found is not None else None
+        return found._replace(is_argument=True) if found is not None else None
     if value is None or not _is_function_value(value, grammar):
         return None
     return _definition(outer, node, value, _value_kind(value), grammar)
@@ -192,10 +195,11 @@ def _keyword_kind(node: Node, kind: str) -> str:
     if type_node is not None and type_node.type in KEYWORD_KINDS:
         return KEYWORD_KINDS[type_node.type]
     for child in node.children:
-        if child.type == "modifiers" and child.text is not None and b"enum" in child.text.split():
+        child_type = child.type
+        if child_type == "modifiers" and child.text is not None and b"enum" in child.text.split():
             return "enum"
-        if not child.is_named and child.type in KEYWORD_KINDS:
-            return KEYWORD_KINDS[child.type]
+        if child_type in KEYWORD_KINDS and not child.is_named:
+            return KEYWORD_KINDS[child_type]
     return kind
 
 
@@ -211,22 +215,23 @@ def _at(node: Node, step: str) -> Node | None:
 
 
 def _name(node: Node, grammar: Grammar) -> str | None:
-    fixed = grammar.fixed_names.get(node.type)
-    if fixed is not None:
-        return fixed
-    if node.type == "call":
+    node_type = node.type
+    if node_type in grammar.fixed_names:
+        return grammar.fixed_names[node_type]
+    if node_type == "call":
         return _called_name(node)
     found: Node | None = node
-    binding = grammar.bindings.get(node.type)
-    for step in grammar.name_paths.get(node.type, ("name",) if binding is None else (binding[0],)):
+    binding = grammar.bindings.get(node_type)
+    for step in grammar.name_paths.get(node_type, NAME_PATH if binding is None else binding[:1]):
         found = _at(found, step) if found is not None else None
     found = _declared(found)
-    if found is None or found.text is None:
+    text = found.text if found is not None else None
+    if text is None:
         return None
-    name = _dotted(found.text.decode("utf-8", "replace"))
+    name = _dotted(text.decode("utf-8", "replace"))
     if grammar.has_macros and MACRO_NAME.fullmatch(name):
         name = _macro_name(node, name)
-    owner = grammar.owner_paths.get(node.type)
+    owner = grammar.owner_paths.get(node_type)
     if owner is not None and (receiver := _at(node, owner[0])) is not None and receiver.text is not None:
         match = RECEIVER_TYPE.search(receiver.text.decode("utf-8", "replace"))
         name = f"{match[1]}.{name}" if match is not None else name
@@ -347,8 +352,10 @@ def _signature_start(outer: Node, inner: Node) -> int:
     """Return where decorators, annotations and attributes end."""
     node = outer
     for _ in range(WRAPPERS_DEEP * 2):
-        first = next((child for child in node.children if not _is_decoration(child)), None)
-        if first is None:
+        for first in node.children:
+            if not _is_decoration(first):
+                break
+        else:
             return node.start_byte
         is_on_path = first.start_byte <= inner.start_byte and first.end_byte >= inner.end_byte
         if first.type != "modifiers" and (node.id == inner.id or not is_on_path):
@@ -358,6 +365,7 @@ def _signature_start(outer: Node, inner: Node) -> int:
 
 
 def _is_decoration(node: Node) -> bool:
-    if node.type == "modifiers":
+    node_type = node.type
+    if node_type == "modifiers":
         return all(_is_decoration(child) for child in node.children)
-    return node.type in DECORATIONS
+    return node_type in DECORATIONS

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
-from tokenizers import Tokenizer
 
 from repolake.cores import usable_core_count
 from repolake.database import LakeSession, query_lake
@@ -19,10 +18,11 @@ from repolake.errors import DatabaseError
 from repolake.lake import Lake
 from repolake.model_identity import ModelIdentity
 from repolake.progress import Progress
-from repolake.records import EmbedReport, Failure, Snapshot, Stage
+from repolake.records import EmbedReport, Failure, Header, Snapshot, Stage
 from repolake.settings import Settings
 from repolake.shards import CHUNK_SCHEMA, ShardWriter, embedding_schema
 from repolake.shares import shares
+from repolake.tokens import whole_text_tokenizer
 
 WINDOW_TEXTS = 8192  # sorted by length together; more would hold more memory for hardly shorter batches
 
@@ -44,13 +44,15 @@ def embed(
     model: ModelIdentity,
     settings: Settings,
     progress: Progress,
+    header: Header = Header.NAME,
 ) -> tuple[EmbedReport, ...]:
     """Encode every text of these snapshots' chunks that has no vector of this model, equal texts once.
 
     Returns one report a snapshot, in their order; a text that several need is new for the first of them.
-    `fingerprint` is the chunking fingerprint. A text that the model cannot encode becomes a Failure of each
-    file that holds it; it is tried again by the next run. A crash loses at most the texts since the last
-    shard: 2 % of the work so far, never more than 15 seconds of it. A rerun embeds exactly what is missing.
+    `fingerprint` is the chunking fingerprint, `header` how the texts name their file. A text that the model
+    cannot encode becomes a Failure of each file that holds it; it is tried again by the next run. A crash
+    loses at most the texts since the last shard: 2 % of the work so far, never more than 15 seconds of it. A
+    rerun embeds exactly what is missing.
 
     Raises ModelError when the model cannot be loaded or fails on everything, LakeWriteError when the lake
     cannot be written; what was embedded until then is kept.
@@ -62,7 +64,7 @@ def embed(
         return tuple(EmbedReport(0, 0, 0, time.perf_counter() - started) for _ in snapshots)
     schema = embedding_schema(model.dimension, model.fingerprint)
     folder = lake.embeddings_dir(model.model_id)
-    with query_lake(lake.data_dir / "scratch", threads=usable_core_count()) as session:
+    with query_lake(lake.data_dir / "scratch", threads=usable_core_count(), header=header) as session:
         notes = _read_embedded_hashes(session, lake, folder, schema)
         session.rows(
             "queries/create_needed_texts", snapshot_shards=snapshot_shards, chunk_shards=chunk_shards
@@ -145,7 +147,7 @@ def _count_truncation(
 ) -> None:
     """Count by snapshot and language the texts that the model cuts off, and the tokens it does not read."""
     limit = _token_limit(model)
-    counter = _exact_counter(model.tokenizer_file)
+    counter = whole_text_tokenizer(model.tokenizer_file)
     for batch in session.stream(
         "queries/long_texts", WINDOW_TEXTS, chunk_shards=chunk_shards, token_limit=limit
     ):
@@ -174,13 +176,6 @@ def _without_failed(session: LakeSession, needs: list[_Need], errors: dict[str, 
 def _token_limit(model: ModelIdentity) -> int | None:
     """Return how many tokens of a text, special tokens included, the model reads beside its prompt."""
     return None if model.max_tokens is None else model.max_tokens - model.document_prompt_token_count
-
-
-def _exact_counter(tokenizer_file: Path) -> Tokenizer:
-    tokenizer = Tokenizer.from_file(str(tokenizer_file))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
 
 
 def _names(paths: Iterable[Path]) -> list[str]:

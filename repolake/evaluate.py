@@ -8,18 +8,20 @@ import time
 import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
 
-from repolake.evaluations import Evaluation, LengthReport, QueryResult, Variant, VariantResult
+from repolake.evaluations import Evaluation, QueryResult, Variant, VariantResult
+from repolake.label_spans import resolve_labels
 from repolake.labels import LabelledQuery, read_labels
 from repolake.lake import Lake
-from repolake.metrics import Hit, Target, query_metrics
+from repolake.lengths import length_report
+from repolake.metrics import Hit, query_metrics
 from repolake.model_identity import resolve_model
-from repolake.outline import outline
 from repolake.progress import Progress
-from repolake.records import Chunker, SearchMode
+from repolake.records import Chunker, Header, SearchMode
 from repolake.search import Index, open_index
 from repolake.session import Session, open_session
 from repolake.settings import Settings
@@ -38,6 +40,7 @@ class Grid:
     models: tuple[str, ...] = ()
     kinds: tuple[str | None, ...] = (None,)
     chunk_tokens: tuple[int, ...] = ()
+    headers: tuple[Header, ...] = (Header.NAME,)
 
 
 def evaluate(
@@ -52,16 +55,15 @@ def evaluate(
     side index raises.
     """
     data_dir = settings.data_dir
-    labels = read_labels(label_file)
-    if split is not None:
-        labels = [label for label in labels if label.split == split]
+    labels = read_labels(label_file, split)
     with _session(data_dir, settings) as session:
         resolved, unresolved = resolve_labels(labels, session)
     results = []
-    for chunker, model, chunk_tokens in _side_indexes(grid, data_dir, settings):
+    for chunker, header, model, chunk_tokens in _side_indexes(grid, data_dir, settings):
         side_dir = build_side_index(
             data_dir,
             chunker=chunker,
+            header=header,
             model=model,
             chunk_tokens=chunk_tokens,
             settings=settings,
@@ -70,11 +72,11 @@ def evaluate(
         manifest = Lake(side_dir).latest_manifest()
         if manifest is None:
             continue
-        lengths = _lengths(side_dir, int(manifest.model["max_tokens"] or chunk_tokens), settings)
+        lengths = length_report(side_dir, int(manifest.model["max_tokens"] or chunk_tokens))
         with open_index(side_dir, settings=settings) as index:
             for mode in grid.modes:
                 for kind in grid.kinds:
-                    variant = Variant(mode, chunker, model, chunk_tokens, kind)
+                    variant = Variant(mode, chunker, model, chunk_tokens, kind, header)
                     results.append(
                         VariantResult(
                             variant=variant,
@@ -92,51 +94,6 @@ def evaluate(
         results=tuple(results),
         unresolved=tuple(unresolved),
     )
-
-
-def resolve_labels(
-    labels: Sequence[LabelledQuery], session: Session
-) -> tuple[list[LabelledQuery], list[str]]:
-    """Return the labels with the lines of their symbols in the index, and a sentence for each without."""
-    resolved, unresolved = [], []
-    for label in labels:
-        targets = []
-        for target in label.targets:
-            found = _resolve(target, label.repository, session)
-            if found is None:
-                name = f"{target.path} :: {target.symbol}" if target.symbol else target.path
-                unresolved.append(f"{label.query_id}: {name} is not in the index")
-            targets.append(found or target)
-        resolved.append(replace(label, targets=tuple(targets)))
-    return resolved, unresolved
-
-
-def _resolve(target: Target, repository: str | None, session: Session) -> Target | None:
-    place = {"path": target.path, "repository": repository}
-    if target.symbol is not None and target.start_line is None:
-        spans = list(
-            _spans(target.symbol, session.rows("queries/label_spans", place | {"symbol": target.symbol}))
-        )
-        if not spans:
-            return None
-        return replace(target, start_line=min(spans)[0], end_line=max(end for _, end in spans))
-    lines = session.rows("queries/label_files", place)
-    if not lines or (target.end_line or 0) > lines[0][0]:
-        return None
-    return target
-
-
-def _spans(symbol: str, chunks: list[tuple[str, str, str, int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the lines of a symbol: of its own chunks or, in a chunk that holds more, of its definition."""
-    outer = [chunk for chunk in chunks if symbol.startswith(f"{chunk[0]}.")]
-    if len(outer) < len(chunks):
-        yield from ((start, end) for name, _, _, start, end in chunks if not symbol.startswith(f"{name}."))
-        return
-    for name, language, text, start, _ in outer:
-        around = name.rpartition(".")[0]
-        for entry in outline(text, language):
-            if (f"{around}.{entry.symbol}" if around else entry.symbol) == symbol:
-                yield start + entry.start_line - 1, start + entry.end_line - 1
 
 
 def _results(index: Index, variant: Variant, labels: Sequence[LabelledQuery]) -> Iterator[QueryResult]:
@@ -171,25 +128,23 @@ def _has_symbol(label: LabelledQuery) -> bool:
     return any(target.symbol and target.symbol.rpartition(".")[2] in words for target in label.targets)
 
 
-def _side_indexes(grid: Grid, data_dir: Path, settings: Settings) -> Iterator[tuple[Chunker, str, int]]:
-    """Yield chunker, model and budget of each side index, without a repetition."""
+def _side_indexes(
+    grid: Grid, data_dir: Path, settings: Settings
+) -> Iterator[tuple[Chunker, Header, str, int]]:
+    """Yield chunker, header, model and budget of each side index, without a repetition."""
     manifest = Lake(data_dir).latest_manifest()
     if manifest is None:
         return
     seen = set()
-    for chunker in grid.chunkers or (Chunker(manifest.config["chunker"]),):
+    chunkers = grid.chunkers or (Chunker(manifest.config["chunker"]),)
+    for chunker, header in product(chunkers, grid.headers):
         for model in grid.models or (str(manifest.model["name"]),):
             limit = resolve_model(model).max_tokens
             for chunk_tokens in grid.chunk_tokens or (settings.chunk_tokens,):
                 budget = min(chunk_tokens, limit or chunk_tokens)
-                if (chunker, model, budget) not in seen:
-                    seen.add((chunker, model, budget))
-                    yield chunker, model, budget
-
-
-def _lengths(data_dir: Path, limit_tokens: int, settings: Settings) -> LengthReport:
-    with _session(data_dir, settings) as session:
-        return LengthReport(*session.rows("queries/chunk_lengths", {"limit_tokens": limit_tokens})[0])
+                if (chunker, header, model, budget) not in seen:
+                    seen.add((chunker, header, model, budget))
+                    yield chunker, header, model, budget
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import typer
 
 from repolake.commands import EXIT_FAILURES, DataDir, Json, app, make_console, make_settings
 from repolake.errors import UsageError
-from repolake.records import Chunker, Kind, SearchMode
+from repolake.records import Chunker, Header, Kind, SearchMode
 
 
 @app.command()
@@ -21,6 +21,10 @@ def evaluate(
     model: Annotated[list[str] | None, typer.Option("--model", metavar="NAME", help="Repeatable.")] = None,
     chunk_tokens: Annotated[
         list[int] | None, typer.Option("--chunk-tokens", min=64, help="Budget of a chunk; repeatable.")
+    ] = None,
+    header: Annotated[
+        list[Header] | None,
+        typer.Option("--header", help="What of a file's path the model reads; repeatable."),
     ] = None,
     kind: Annotated[Kind | None, typer.Option("--kind", help="Also search this kind of file alone.")] = None,
     split: Annotated[str | None, typer.Option("--split", help="Only queries of this split.")] = None,
@@ -49,18 +53,21 @@ def evaluate(
         ) from error
     from repolake.cli_output import print_json
     from repolake.cli_progress import terminal_progress
-    from repolake.evaluation_output import evaluation_json, print_evaluation, write_picture
+    from repolake.evaluation_output import check_picture, evaluation_json, print_evaluation, write_picture
     from repolake.lake import Lake
 
     settings = make_settings(data_dir)
     lake = Lake(settings.data_dir)
-    earlier = find_baseline(lake, baseline, queries.name) if baseline is not None else None
+    earlier = find_baseline(lake, baseline, queries.name, metric) if baseline is not None else None
+    if picture is not None:
+        check_picture(picture)
     grid = Grid(
         modes=tuple(mode or (SearchMode.HYBRID,)),
         chunkers=tuple(chunker or ()),
         models=tuple(model or ()),
         kinds=(None, kind.value) if kind else (None,),
         chunk_tokens=tuple(chunk_tokens or ()),
+        headers=tuple(header or (Header.NAME,)),
     )
     with terminal_progress(make_console(stderr=True)) as progress:
         evaluation = run(queries, grid, settings=settings, progress=progress, split=split)

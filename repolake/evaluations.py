@@ -14,9 +14,11 @@ import pyarrow as pa
 
 from repolake.errors import UnknownNameError
 from repolake.lake import Lake
-from repolake.records import Chunker, SearchMode
+from repolake.records import Chunker, Header, SearchMode
 from repolake.shards import EVALUATION_SCHEMA, read_shard, write_shard
 from repolake.significance import Interval, PairedDifference, mean_interval, paired_difference
+
+NAMED = 5  # evaluations in an error message
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,19 +30,26 @@ class Variant:
     model: str
     chunk_tokens: int
     kind: str | None = None
+    header: Header = Header.NAME
 
     @property
     def name(self) -> str:
         """A short label, such as `hybrid ast minilm 256 source`."""
-        parts = (self.mode.value, self.chunker.value, self.model, str(self.chunk_tokens), self.kind)
+        parts = (self.mode.value, self.index_name, self.kind)
         return " ".join(part for part in parts if part)
+
+    @property
+    def index_name(self) -> str:
+        """A short label of what is searched, such as `ast minilm 256`; the ordinary header is not named."""
+        name = f"{self.chunker.value} {self.model} {self.chunk_tokens}"
+        return name if self.header is Header.NAME else f"{name} {self.header.value}"
 
 
 @dataclass(frozen=True, slots=True)
 class LengthReport:
-    """Token lengths of the chunks of an index, by its model's own tokenizer."""
+    """Tokens of the different texts that a model reads, each with its header and special tokens."""
 
-    chunk_count: int
+    text_count: int
     median_tokens: int
     p95_tokens: int
     max_tokens: int
@@ -135,6 +144,7 @@ def write_evaluation(lake: Lake, evaluation: Evaluation) -> Path:
             "model_id": result.model_id,
             "chunk_tokens": result.variant.chunk_tokens,
             "kind": result.variant.kind,
+            "header": result.variant.header.value,
             "chunking_fingerprint": result.chunking_fingerprint,
             "query_id": query.query_id,
             "category": query.category,
@@ -169,8 +179,8 @@ def read_evaluation(lake: Lake, name: str) -> Evaluation:
     shards = lake.shards(lake.evaluations_dir, EVALUATION_SCHEMA)
     found = shards[-1:] if name == "latest" else [path for path in shards if path.stem.startswith(name)]
     if len(found) != 1:
-        known = ", ".join(path.stem for path in shards) or "none"
-        raise UnknownNameError(f"no single evaluation is named {name!r}", f"the lake holds {known}")
+        known = ", ".join(path.stem for path in shards[-NAMED:]) or "there is none"
+        raise UnknownNameError(f"no single evaluation is named {name!r}", f"the newest: {known}")
     return _read(found[0])
 
 
@@ -179,7 +189,12 @@ def _read(path: Path) -> Evaluation:
     by_variant: dict[Variant, dict[str, list[dict[str, Any]]]] = {}
     for row in rows:
         variant = Variant(
-            SearchMode(row["mode"]), Chunker(row["chunker"]), row["model"], row["chunk_tokens"], row["kind"]
+            mode=SearchMode(row["mode"]),
+            chunker=Chunker(row["chunker"]),
+            model=row["model"],
+            chunk_tokens=row["chunk_tokens"],
+            kind=row["kind"],
+            header=Header(row["header"]),
         )
         by_variant.setdefault(variant, {}).setdefault(row["query_id"], []).append(row)
     first = rows[0]

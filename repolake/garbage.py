@@ -9,6 +9,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import pyarrow as pa
+
 from repolake.compaction import Compacted, compact
 from repolake.content import Content
 from repolake.damage import find_lost_shards, set_aside_damaged, shard_sizes
@@ -193,7 +195,12 @@ class _Collection:
             if schema is CHUNK_SCHEMA
             for path in shards[folder]
         ]
-        texts = needed_texts(self.lake, sorted(needed.snapshots), chunk_shards)
+        texts = pa.concat_arrays(
+            [
+                needed_texts(self.lake, sorted(needed.snapshots), chunk_shards, header)
+                for header in {manifest.header for _, manifest in self._holders()}
+            ]
+        )
         obsolete: list[Path] = []
         for folder, schema in needed.folders.items():
             is_chunks = schema is CHUNK_SCHEMA

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from repolake.errors import UnknownNameError
 from repolake.evaluations import Evaluation, Variant, latest_evaluation, read_evaluation
 from repolake.lake import Lake
+from repolake.metrics import METRICS
 from repolake.significance import PairedDifference
 
 LATEST = "latest"
@@ -29,11 +30,13 @@ class Drop:
         )
 
 
-def find_baseline(lake: Lake, name: str, queries: str) -> Evaluation:
-    """Return the evaluation to compare with: by id, or the `latest` one of the label file `queries`.
+def find_baseline(lake: Lake, name: str, queries: str, metric: str) -> Evaluation:
+    """Return the evaluation to compare `metric` with: by id, or the `latest` one of the label file `queries`.
 
-    Raises UnknownNameError when there is none, or several of that beginning.
+    Raises UnknownNameError when there is none, or several of that beginning, or no such metric.
     """
+    if metric not in METRICS:
+        raise UnknownNameError(f"there is no metric {metric!r}", f"name one of {', '.join(METRICS)}")
     if name != LATEST:
         return read_evaluation(lake, name)
     found = latest_evaluation(lake, queries)

@@ -12,7 +12,7 @@ CLASS_LIKE = frozenset(
 FUNCTION_LIKE = frozenset({"function", "method"})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Grammar:
     """What the node types of one language mean. A *path* leads to a child by field names or node types."""
 
@@ -52,10 +52,17 @@ class Grammar:
     calls: Mapping[str, str] = field(default_factory=dict)
     # whether neighbours of one name are clauses of one definition
     has_clauses: bool = False
+    # may hold definitions without being one; derived
+    opened: frozenset[str] = field(init=False, default=frozenset())
+    # what gives a bound name a definition; derived
+    values: frozenset[str] = field(init=False, default=frozenset())
     # all node types that can lead to a definition; derived
     candidates: frozenset[str] = field(init=False, default=frozenset())
 
     def __post_init__(self) -> None:
         called = {"call"} if self.calls else set()
-        names = called.union(self.definitions, self.bindings, self.wrappers, self.function_values)
-        object.__setattr__(self, "candidates", frozenset(names))
+        values = called | self.function_values
+        candidates = values.union(self.definitions, self.bindings, self.wrappers)
+        object.__setattr__(self, "opened", self.bodies | self.blocks | {"ERROR"})
+        object.__setattr__(self, "values", frozenset(values))
+        object.__setattr__(self, "candidates", frozenset(candidates))

@@ -21,6 +21,7 @@ from repolake.records import (
     Chunker,
     ChunkReport,
     EmbedReport,
+    Header,
     LoadReport,
     RepositoryFailure,
     RepositorySpec,
@@ -29,6 +30,7 @@ from repolake.records import (
     Stage,
 )
 from repolake.scan import scan
+from repolake.scopes import FOLDERS_RESERVE
 from repolake.settings import Settings
 from repolake.tokens import TokenCounter
 
@@ -45,6 +47,7 @@ class Chunking:
     tokenizer_file: Path
     budget: int
     chunker: Chunker
+    header: Header
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +77,10 @@ class ScanRequest:
     previous: dict[str | None, Snapshot]
 
 
-def choose_chunking(model: ModelIdentity, settings: Settings, chunker: Chunker) -> Chunking:
-    """Return how chunks are cut for a model.
+def choose_chunking(
+    model: ModelIdentity, settings: Settings, chunker: Chunker, header: Header = Header.NAME
+) -> Chunking:
+    """Return how chunks are cut for a model; a header with folders leaves less of the budget to the code.
 
     Raises ModelError when its tokenizer cannot be read.
     """
@@ -84,8 +89,10 @@ def choose_chunking(model: ModelIdentity, settings: Settings, chunker: Chunker) 
     except (OSError, ValueError) as error:
         raise ModelError(model.name, f"its tokenizer cannot be read ({error})") from error
     budget = model.token_budget(settings.chunk_tokens)
+    if header is Header.FOLDERS:
+        budget -= FOLDERS_RESERVE
     fingerprint = chunking_fingerprint(budget, tokenizer.fingerprint, chunker)
-    return Chunking(fingerprint, model.tokenizer_file, budget, chunker)
+    return Chunking(fingerprint, model.tokenizer_file, budget, chunker, header)
 
 
 def groups_of(items: Sequence[T]) -> list[tuple[T, ...]]:
@@ -170,6 +177,7 @@ def embed_group(snapshots: tuple[Snapshot, ...], context: Context) -> tuple[Embe
         snapshots,
         lake=context.lake,
         fingerprint=context.chunking.fingerprint,
+        header=context.chunking.header,
         model=context.model,
         settings=context.settings,
         progress=context.progress,

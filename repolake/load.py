@@ -20,6 +20,7 @@ from repolake.progress import Progress
 from repolake.records import LoadReport, Stage
 from repolake.settings import Settings
 from repolake.shards import CHUNK_SCHEMA, EVALUATION_SCHEMA, TIMESTAMP, embedding_schema
+from repolake.sql_files import embedded_text_macros
 
 BATCH_CHUNKS = 10_000  # 50,000 of 600 characters need more than 1 GB
 ROOM_PER_BYTE = 4
@@ -45,6 +46,7 @@ def load(manifest: Manifest, *, lake: Lake, settings: Settings, progress: Progre
     try:
         _check(draft, settings)
         path = database.publish(draft)
+        database.discard_replaced(lake.data_dir, settings.databases_kept)
     except BaseException:
         database.discard(draft)
         raise
@@ -83,7 +85,7 @@ def _check_room(manifest: Manifest, lake: Lake) -> None:
 
 def _fill(builder: database.Builder, manifest: Manifest, lake: Lake, progress: Progress) -> None:
     builder.run("schema")
-    for name in ("session/file_label", "session/embedded_text"):
+    for name in embedded_text_macros(manifest.header):
         builder.run(name)
     for name in database.MACROS + database.VIEWS + database.PUBLIC_MACROS:
         builder.run(f"{'views' if name in database.VIEWS else 'macros'}/{name}")

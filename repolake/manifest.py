@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from repolake.errors import LakeFormatError
-from repolake.records import Failure, Repository, RepositorySpec, Snapshot, Stage
+from repolake.records import Failure, Header, Repository, RepositorySpec, Snapshot, Stage
 
 LAKE_FORMAT = 1
 _STAMP = "%Y%m%dT%H%M%S"
@@ -47,6 +47,11 @@ class Manifest:
     database: str | None = None  # name of the file that was built from exactly this content
     shards: dict[str, int] = field(default_factory=dict)  # bytes of each file that the content rests on
     format: int = LAKE_FORMAT
+
+    @property
+    def header(self) -> Header:
+        """How the embedded texts name their file."""
+        return Header(self.config.get("header", Header.NAME))
 
 
 def new_run_id(now: datetime, after: str | None = None) -> str:

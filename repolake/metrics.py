@@ -13,6 +13,10 @@ from dataclasses import dataclass
 
 CUTOFFS = (1, 5, 10)
 NDCG_DEPTH = 10
+METRICS = (
+    *(f"{name}@{k}" for name in ("touched", "whole", "recall", "file_recall") for k in CUTOFFS),
+    *("mrr@10", "file_mrr@10", "ndcg@10", "file_ndcg@10"),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,11 +27,12 @@ from repolake.manifest import Manifest, new_run_id
 from repolake.model_identity import model_from_settings
 from repolake.outcome import Outcome
 from repolake.progress import Progress, SilentProgress
-from repolake.publishing import finished, publish, publish_content, with_content
+from repolake.publishing import begun, finished, publish, publish_content, with_content
 from repolake.records import (
     WHOLE_REPOSITORY,
     Chunker,
     Failure,
+    Header,
     LoadReport,
     Repository,
     RepositoryFailure,
@@ -50,6 +51,7 @@ def index(
     settings: Settings,
     executor: Executor | None = None,
     chunker: Chunker | None = None,
+    header: Header = Header.NAME,
     is_whole_list: bool = False,
     allow_shrink: bool = False,
     wait_seconds: float = 0.0,
@@ -59,14 +61,15 @@ def index(
 
     Without specs every repository that the lake knows is read again. Repositories that are not named
     are kept, or forgotten with `is_whole_list`. A model or chunker that is not given is the lake's own;
-    another one re-makes every repository of the lake.
+    another one re-makes every repository of the lake. `header`: how embedded texts name their file.
 
     Raises UsageError when nothing could be done, LakeBusyError while another run holds the data folder,
     ModelError, LakeWriteError, PublishError. In each case the published database stays as it was.
     """
     lake = Lake(settings.data_dir)
     with lake.lock(wait_seconds):
-        run = _Run.begin(lake, settings, chunker, allow_shrink, progress or SilentProgress())
+        progress = progress or SilentProgress()
+        run = _Run.begin(lake, settings, chunker, header, allow_shrink=allow_shrink, progress=progress)
         run.executor = executor or run.executor
         return run.index(specs, is_whole_list)
 
@@ -108,7 +111,14 @@ class _Run:
 
     @classmethod
     def begin(
-        cls, lake: Lake, settings: Settings, chunker: Chunker | None, allow_shrink: bool, progress: Progress
+        cls,
+        lake: Lake,
+        settings: Settings,
+        chunker: Chunker | None,
+        header: Header,
+        *,
+        allow_shrink: bool,
+        progress: Progress,
     ) -> _Run:
         """Read the lake's state and find the model, so that a wrong model costs no scan."""
         now, started = datetime.now(UTC), time.monotonic()
@@ -122,7 +132,7 @@ class _Run:
             lake=lake,
             run_id=new_run_id(now, previous.run_id if previous else None),
             settings=settings,
-            chunking=choose_chunking(model, settings, chunker or Chunker.AST),
+            chunking=choose_chunking(model, settings, chunker or Chunker.AST, header),
             model=model,
             allow_shrink=allow_shrink,
             progress=progress,
@@ -333,18 +343,7 @@ class _Run:
 
     def _write_first_manifest(self) -> None:
         """Say that a run began; the content stays that of the run before until the new one is whole."""
-        first = self._manifest(Content())
-        if self.previous is not None:
-            first = replace(
-                self.previous,
-                run_id=first.run_id,
-                sequence=first.sequence,
-                started_at=first.started_at,
-                finished_at=None,
-                state="running",
-                stages=(),
-            )
-        self.context.lake.write_manifest(first)
+        self.context.lake.write_manifest(begun(self._manifest(Content()), self.previous))
 
     def _manifest(self, content: Content) -> Manifest:
         manifest = Manifest(
@@ -359,6 +358,7 @@ class _Run:
             config={
                 **self.context.settings.model_dump(mode="json", exclude={"data_dir", "model"}),
                 "chunker": self.context.chunking.chunker.value,
+                "header": self.context.chunking.header.value,
                 "schema_version": database.SCHEMA_VERSION,
             },
             repositories=(),

@@ -30,6 +30,21 @@ def with_content(manifest: Manifest, content: Content) -> Manifest:
     )
 
 
+def begun(manifest: Manifest, previous: Manifest | None) -> Manifest:
+    """Return the manifest of a run that began: with the content of the run before, until its own is whole."""
+    if previous is None:
+        return manifest
+    return replace(
+        previous,
+        run_id=manifest.run_id,
+        sequence=manifest.sequence,
+        started_at=manifest.started_at,
+        finished_at=None,
+        state="running",
+        stages=(),
+    )
+
+
 def publish(manifest: Manifest, lake: Lake, load_call: Call[LoadReport]) -> LoadReport:
     """Make the manifest's content current, then publish its database; say so if that failed.
 

@@ -52,6 +52,13 @@ class Chunker(StrEnum):
     FIXED = "fixed"
 
 
+class Header(StrEnum):
+    """How the first line of an embedded text names the file: alone, or with its folders (for evaluations)."""
+
+    NAME = "name"
+    FOLDERS = "folders"
+
+
 class SearchMode(StrEnum):
     """Which arms answer a query."""
 

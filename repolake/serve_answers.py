@@ -199,6 +199,7 @@ class EvaluationEntry(BaseModel):
     chunker: str | None
     chunk_tokens: int | None
     kind: str | None
+    header: str
     mode: str
     metric: str
     value: float | None

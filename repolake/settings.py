@@ -85,6 +85,11 @@ class Settings(BaseSettings):
         ge=0,
         description="How long gc keeps replaced databases (for rollback) and what dead runs left unfinished.",
     )
+    databases_kept: int = Field(
+        2,
+        ge=1,
+        description="How many replaced databases stay for rollback; a publish removes older ones.",
+    )
     runs_kept: int = Field(
         400, ge=2, description="Of how many runs gc keeps the history that `status` and SQL show."
     )

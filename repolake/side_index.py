@@ -11,26 +11,37 @@ from repolake.errors import IndexMissingError
 from repolake.lake import SIDE_FOLDER, Lake
 from repolake.manifest import Manifest
 from repolake.progress import Progress
-from repolake.records import Chunker, RepositorySpec
+from repolake.records import Chunker, Header, RepositorySpec
 from repolake.settings import Settings
 
 SHARED_FOLDERS = ("lake/snapshots", "lake/chunks", "lake/embeddings", "lake/purged", "mirrors")
 
 
 def build_side_index(
-    data_dir: Path, *, chunker: Chunker, model: str, chunk_tokens: int, settings: Settings, progress: Progress
+    data_dir: Path,
+    *,
+    chunker: Chunker,
+    model: str,
+    chunk_tokens: int,
+    settings: Settings,
+    progress: Progress,
+    header: Header = Header.NAME,
 ) -> Path:
     """Return the data folder of a side index of the published content, built or brought up to date.
 
-    It lies in `data_dir/evaluate/<chunker>-<model>-<chunk_tokens>`: manifests and database are its own, while
-    snapshots, chunks and embeddings are links to the lake's, so that nothing is cut or embedded twice.
+    It lies in `data_dir/evaluate/<chunker>-<model>-<chunk_tokens>`, with `-folders` if the header has them:
+    manifests and database are its own, while snapshots, chunks and embeddings are links to the lake's, so
+    that nothing is cut or embedded twice.
 
     Raises IndexMissingError when nothing has been indexed yet, and what `pipeline.index` raises.
     """
     manifest = Lake(data_dir).latest_manifest()
     if manifest is None or not manifest.repositories:
         raise IndexMissingError(str(data_dir))
-    side_dir = data_dir / SIDE_FOLDER / f"{chunker.value}-{_file_name(model)}-{chunk_tokens}"
+    name = f"{chunker.value}-{_file_name(model)}-{chunk_tokens}"
+    if header is not Header.NAME:
+        name += f"-{header.value}"
+    side_dir = data_dir / SIDE_FOLDER / name
     _share_lake(data_dir, side_dir)
     side_settings = settings.model_copy(
         update={"data_dir": side_dir, "model": model, "chunk_tokens": chunk_tokens}
@@ -41,6 +52,7 @@ def build_side_index(
         _published_specs(manifest),
         settings=side_settings,
         chunker=chunker,
+        header=header,
         is_whole_list=True,
         allow_shrink=True,
         progress=progress,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from repolake.records import Header
+
 _PACKAGE = Path(__file__).parent
 
 
@@ -18,6 +20,11 @@ def folder() -> Path:
 def read(name: str) -> str:
     """Return one file's statement, such as `queries/missing_texts`."""
     return (folder() / f"{name}.sql").read_text(encoding="utf-8")
+
+
+def embedded_text_macros(header: Header) -> tuple[str, str]:
+    """Return the names of the statements that define `embedded_text` with this header, in their order."""
+    return f"session/file_label_{header.value}", "session/embedded_text"
 
 
 def names(kind: str) -> list[str]:

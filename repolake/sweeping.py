@@ -17,6 +17,7 @@ from repolake.cores import usable_core_count
 from repolake.damage import shard_folders
 from repolake.lake import Lake
 from repolake.manifest import Manifest
+from repolake.records import Header
 from repolake.shards import read_shard
 
 SECONDS_PER_HOUR = 3600
@@ -54,14 +55,18 @@ def needs(lake: Lake, holders: Sequence[Manifest], grace_hours: float) -> Needs:
     return Needs(frozenset(snapshots), folders, pc.unique(pa.chunked_array(keys)))
 
 
-def needed_texts(lake: Lake, snapshots: Sequence[Path], chunk_shards: Sequence[Path]) -> pa.Array:
-    """Return the hash of each text that these snapshots need a vector of.
+def needed_texts(
+    lake: Lake, snapshots: Sequence[Path], chunk_shards: Sequence[Path], header: Header
+) -> pa.Array:
+    """Return the hash of each text that these snapshots need a vector of, under this header.
 
     Raises DatabaseError when a shard cannot be read.
     """
     if not snapshots or not chunk_shards:
         return pa.array([], pa.string())
-    with database.query_lake(lake.data_dir / "scratch", threads=usable_core_count()) as session:
+    with database.query_lake(
+        lake.data_dir / "scratch", threads=usable_core_count(), header=header
+    ) as session:
         session.rows(
             "queries/create_needed_texts",
             snapshot_shards=[str(path) for path in snapshots],

@@ -75,7 +75,7 @@ create table snapshot_chunks (
 );
 
 create table current_chunks (
-    entry uinteger not null,
+    entry uinteger primary key,
     ordinal uinteger not null,
     chunk_id bigint not null,
     embedding_row bigint,
@@ -210,6 +210,7 @@ create table evaluations (
     chunker varchar,
     chunk_tokens integer,
     kind varchar,
+    header varchar not null,
     mode varchar not null,
     metric varchar not null,
     value double
@@ -388,6 +389,7 @@ comment on column evaluations.model_id is 'Model.';
 comment on column evaluations.chunker is 'Chunker.';
 comment on column evaluations.chunk_tokens is 'Budget of a chunk in tokens.';
 comment on column evaluations.kind is 'Kind of file that the search was limited to; null: all.';
+comment on column evaluations.header is 'How the header of embedded texts names the file: name or folders.';
 comment on column evaluations.mode is 'Search mode.';
 comment on column evaluations.metric is 'Metric, such as ndcg@10.';
 comment on column evaluations.value is 'Its mean.';

@@ -3,10 +3,10 @@
 from datetime import UTC, datetime
 
 from repolake.evaluations import Evaluation, QueryResult, Variant, VariantResult
-from repolake.records import Chunker, SearchMode
+from repolake.records import Chunker, Header, SearchMode
 
 HYBRID = Variant(SearchMode.HYBRID, Chunker.AST, "minilm", 256)
-TEXT = Variant(SearchMode.TEXT, Chunker.AST, "minilm", 256, "source")
+TEXT = Variant(SearchMode.TEXT, Chunker.AST, "minilm", 256, "source", Header.FOLDERS)
 
 
 def result(variant: Variant, values: list[float]) -> VariantResult:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from repositories import commit, make_repository
 
@@ -13,9 +14,10 @@ from repolake.database import published_path
 from repolake.errors import IndexMissingError
 from repolake.evaluate import Grid, evaluate
 from repolake.evaluations import Evaluation, write_evaluation
+from repolake.garbage import collect_garbage
 from repolake.lake import Lake
 from repolake.progress import SilentProgress
-from repolake.records import Chunker, RepositorySpec, SearchMode
+from repolake.records import Chunker, Header, RepositorySpec, SearchMode
 from repolake.search import open_index
 from repolake.settings import Settings
 
@@ -70,7 +72,7 @@ def test_syntax_keeps_a_method_whole_where_windows_of_the_same_budget_cut_it(set
 
 def test_a_label_that_no_longer_resolves_is_reported_and_counts_as_not_found(settings, tmp_path):
     found = run(settings, tmp_path, SETTLE, GONE, modes=(SearchMode.TEXT,))
-    assert found.unresolved == ("gone: ledger.py :: Ledger.go_bankrupt is not in the index",)
+    assert found.unresolved == ("gone: ledger.py defines no Ledger.go_bankrupt",)
     by_id = {query.query_id: query.metrics for query in found.results[0].queries}
     assert by_id["settle"]["recall@10"] == 1.0
     assert by_id["gone"]["recall@10"] == 0.0
@@ -87,6 +89,38 @@ def test_a_side_index_shares_the_chunks_and_vectors_of_the_lake(settings, tmp_pa
     before = {path.name for path in Lake(settings.data_dir).root.rglob("*.parquet")}
     run(settings, tmp_path, SETTLE)
     assert {path.name for path in Lake(settings.data_dir).root.rglob("*.parquet")} == before
+
+
+def test_folders_in_the_header_find_what_only_they_say(settings, tmp_path):
+    # Two files alike but for their folder: the name alone cannot tell which one is asked for.
+    body = "def begin():\n    return 1\n"
+    shop = make_repository(tmp_path / "shop", {f"{name}/start.py": body for name in ("apples", "invoices")})
+    settings = Settings(data_dir=tmp_path / "data", model="fast")
+    pipeline.index([RepositorySpec(str(shop), name="shop")], settings=settings)
+    labels = [
+        {"id": name, "query": f"{name} start", "path": f"{name}/start.py", "symbol": "begin"}
+        for name in ("apples", "invoices")
+    ]
+    found = run(settings, tmp_path, *labels, modes=(SearchMode.VECTOR,), headers=tuple(Header))
+    by_name, by_path = ([q.metrics["touched@1"] for q in result.queries] for result in found.results)
+    assert sorted(by_name) == [0.0, 1.0]
+    assert by_path == [1.0, 1.0]
+    assert [result.variant.index_name for result in found.results] == ["ast fast 512", "ast fast 512 folders"]
+
+
+def test_garbage_collection_keeps_the_vectors_of_every_header_that_a_side_index_has(settings, tmp_path):
+    shop = make_repository(tmp_path / "shop", {"apples/start.py": "def begin():\n    return 1\n"})
+    settings = Settings(data_dir=tmp_path / "data", model="fast", gc_grace_hours=0.0)
+    pipeline.index([RepositorySpec(str(shop), name="shop")], settings=settings)
+    label = {"query": "start", "path": "apples/start.py", "symbol": "begin"}
+    run(settings, tmp_path, label, headers=(Header.FOLDERS,))
+    folder = Lake(settings.data_dir).embeddings_dir(
+        Lake(settings.data_dir).latest_manifest().model["model_id"]
+    )
+    count = sum(pq.read_metadata(path).num_rows for path in folder.glob("*.parquet"))
+    collect_garbage(settings=settings)
+    assert count == 2
+    assert sum(pq.read_metadata(path).num_rows for path in folder.glob("*.parquet")) == count
 
 
 def test_nothing_indexed_is_said(tmp_path):

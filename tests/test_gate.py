@@ -27,7 +27,7 @@ def test_a_large_drop_on_few_queries_is_chance():
 
 
 def test_a_baseline_without_a_common_variant_is_refused():
-    with pytest.raises(UnknownNameError, match="only text ast minilm 256 source"):
+    with pytest.raises(UnknownNameError, match="only text ast minilm 256 folders source"):
         dropped(evaluation("b", result(HYBRID, [1.0])), evaluation("a", result(TEXT, [1.0])), "ndcg@10", 0.02)
 
 
@@ -43,9 +43,11 @@ def test_a_baseline_without_a_common_query_or_metric_is_refused():
 def test_the_latest_baseline_is_of_the_same_label_file_and_must_exist(tmp_path):
     lake = Lake(tmp_path)
     with pytest.raises(UnknownNameError, match=r"q\.jsonl was never evaluated here"):
-        find_baseline(lake, "latest", "q.jsonl")
+        find_baseline(lake, "latest", "q.jsonl", "ndcg@10")
+    with pytest.raises(UnknownNameError, match=r"no metric 'ndcg'; name one of .* ndcg@10"):
+        find_baseline(lake, "latest", "q.jsonl", "ndcg")
     ours = evaluation("20260102T000000-aaaaaa", result(HYBRID, [0.5]))
     write_evaluation(lake, ours)
     write_evaluation(lake, replace(ours, evaluation_id="20260103T000000-bbbbbb", queries="other.jsonl"))
-    assert find_baseline(lake, "latest", "q.jsonl") == ours
-    assert find_baseline(lake, "20260103", "q.jsonl").queries == "other.jsonl"
+    assert find_baseline(lake, "latest", "q.jsonl", "ndcg@10") == ours
+    assert find_baseline(lake, "20260103", "q.jsonl", "ndcg@10").queries == "other.jsonl"

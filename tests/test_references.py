@@ -10,10 +10,10 @@ from repositories import make_repository
 from repolake import pipeline
 from repolake.grammars import GRAMMARS
 from repolake.records import RepositorySpec
-from repolake.references import FileReferences, find_references
+from repolake.references import FileReferences, find_references, reference_query
 from repolake.search import Index, open_index
 from repolake.settings import Settings
-from repolake.syntax import parse
+from repolake.syntax import captures, parse
 
 FILES = {
     "src/shop/__init__.py": "from .cart import Cart\n",
@@ -104,7 +104,8 @@ def found(text: str, language: str) -> FileReferences:
     grammar = GRAMMARS[language]
     root = parse(grammar, text.encode())
     assert root is not None
-    return find_references(root, text.encode(), grammar, language)
+    captured = captures(grammar, reference_query(language), root)
+    return find_references(captured, text.encode(), grammar, language)
 
 
 def uses(index: Index, path: str) -> set[tuple[str, str, str, str | None]]:

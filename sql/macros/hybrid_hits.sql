@@ -3,15 +3,16 @@
 -- Rules act on a pool of the first 100 of each arm and the definitions of what the query names. Recency is an arm
 -- that orders the pool and adds nothing to it: what is new answers a query only if it speaks of it. `arms` are places
 -- that others give: a list of (arm, entry, rank, weight), which join the pool.
+-- It ends in `qualify` as text_hits does, so that nothing is computed twice.
 create macro main.hybrid_hits(
     query, query_embedding, k, repository, ref, language, kind, path, path_glob, symbol, since, recency, arms
 ) as table
 with
-named as materialized (
+named as (
     select s.name from main.named_symbols(query) as s
 ),
 
-asked as materialized (
+asked as (
     select
         regexp_full_match(trim(query::varchar), '[\w.:#$]+') as is_symbol,
         (select list(n.name) from named as n) as names,
@@ -20,14 +21,14 @@ asked as materialized (
         regexp_extract_all(lower(query::varchar), '\bv\d+\b') as versions,
 ),
 
-text_arm as materialized (
+text_arm as (
     select * from main.text_hits(
         (select a.words from asked as a),
         greatest(100, 3 * k), repository, ref, language, kind, path, path_glob, symbol, since
     )
 ),
 
-vector_arm as materialized (
+vector_arm as (
     select * from main.vector_hits(
         query_embedding, greatest(100, 3 * k), repository, ref, language, kind, path, path_glob, symbol, since
     )
@@ -106,7 +107,7 @@ fused as (
     left join other_arms as o on o.entry = p.entry
 ),
 
-described as materialized (
+described as (
     select
         f.* replace (f.fusion + recency * coalesce(1 / (60 + f.recency_rank), 0) as fusion),
         f.repository || ' ' || f.path as file,
@@ -214,6 +215,5 @@ select
     s.arm_ranks,
     s.text_key,
 from spread as s
-order by s.final_score desc, s.chunk_id
-limit k;
+qualify rank <= k;
 comment on macro table main.hybrid_hits is 'The first entries by words and meaning together, and by recency if asked.';

@@ -5,7 +5,7 @@ create macro main.search_hybrid(
     path := null, path_glob := null, symbol := null, since := null, recency := 0, arms := null
 ) as table
 with
-hits as materialized (
+hits as (
     select * from main.hybrid_hits(
         query, query_embedding, k, repository, ref, language, kind, path, path_glob, symbol, since, recency, arms
     )

@@ -8,8 +8,9 @@ select
     chunker,
     chunk_tokens,
     kind,
+    header,
     mode,
     metric,
     value,
 from main.evaluations
-order by evaluated_at, evaluation_id, model_id, chunker, chunk_tokens, kind, mode, metric;
+order by evaluated_at, evaluation_id, model_id, chunker, chunk_tokens, kind, header, mode, metric;

@@ -23,7 +23,9 @@ import sysconfig
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -199,7 +201,8 @@ def main() -> None:
     options = parser.parse_args()
     settings = Settings()
     if database.published_path(options.data_dir) is None:
-        manifest = build_lake(options.data_dir, options.count)
+        with ProcessPoolExecutor(1, get_context("spawn")) as pool:  # its memory is not the load's
+            manifest = pool.submit(build_lake, options.data_dir, options.count).result()
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
         report = load(manifest, lake=Lake(options.data_dir), settings=settings, progress=SilentProgress())
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
