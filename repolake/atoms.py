@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from repolake.packing import Atom, fits
+from repolake.packing import Atoms, fits
 from repolake.scopes import Scope
 from repolake.tokens import TextTokens
 
@@ -14,14 +14,25 @@ class AtomList:
     """The atoms of one text, added from its start to its end."""
 
     def __init__(self, tokens: TextTokens) -> None:
-        self.atoms: list[Atom] = []
+        self.atoms = Atoms()
         self._tokens = tokens
 
     def add(self, start: int, scope: Scope, depth: int, *, whole: bool = False) -> None:
         """Add one atom that is known to fit."""
         if self._tokens.line_starts[self._tokens.line_of(start)] != start:
             depth += INSIDE_LINE
-        self.atoms.append(Atom(start, scope, depth, whole))
+        self._append([start], scope, depth, is_whole=whole)
+
+    def add_run(self, starts: list[int], scope: Scope, depth: int) -> None:
+        """Add atoms that are known to fit, and to start lines."""
+        self._append(starts, scope, depth, is_whole=False)
+
+    def _append(self, starts: list[int], scope: Scope, depth: int, *, is_whole: bool) -> None:
+        count = len(starts)
+        self.atoms.starts.extend(starts)
+        self.atoms.scopes.extend([scope] * count)
+        self.atoms.depths.extend([depth] * count)
+        self.atoms.are_whole.extend([is_whole] * count)
 
     def add_fitting(self, start: int, end: int, scope: Scope, depth: int) -> None:
         """Add one atom if it fits, else its lines."""

@@ -10,17 +10,24 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, chain, repeat
 from pathlib import Path
 from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from repolake.chunk_worker import ROW_COLUMNS, FileJob, FileResult, WorkerConfig
+from repolake.chunk_worker import (
+    CHUNK_COLUMNS,
+    LIST_COLUMNS,
+    FileJob,
+    FileResult,
+    ListColumn,
+    WorkerConfig,
+)
 from repolake.cores import usable_core_count
 from repolake.errors import SettingsError, SourceError
 from repolake.grammars import GRAMMARS
@@ -34,10 +41,10 @@ from repolake.source import open_source
 from repolake.splitter import SMALLEST_BUDGET
 from repolake.worker_pool import WorkerPool
 
-CHUNKER_VERSION = 3  # raise it with every change that moves a cut or changes a symbol or reference
+CHUNKER_VERSION = 4  # raise it with every change that moves a cut or changes a symbol or reference
 BYTES_PER_WORKER = 2 * 1024 * 1024  # a second worker pays for its start from about here
 NO_CHUNK_ORDINAL = -1
-LIST_COLUMNS = ("symbols", "symbol_references", "imports")
+NO_LISTS = ListColumn([0], [])
 
 
 class _Place(NamedTuple):
@@ -204,7 +211,7 @@ class _Run:
             sound.append(result)
             counts = self.counts[file.read_at.position]
             counts.blobs_chunked += 1
-            counts.chunks_new += len(result.rows)
+            counts.chunks_new += result.chunk_count
             counts.bytes_chunked += file.size_bytes
             counts.syntax_error_count += result.has_syntax_error
         if sound:
@@ -280,29 +287,42 @@ def _known(lake: Lake, fingerprint: str) -> set[tuple[str, str]]:
 
 
 def _table(results: list[FileResult], missing: list[_Missing]) -> pa.Table:
-    columns: dict[str, list[object]] = {name: [] for name in CHUNK_SCHEMA.names}
-    for result in results:
-        file = missing[result.number]
-        rows = result.rows or [(None,) * len(ROW_COLUMNS)]
-        columns["blob"].extend([file.blob] * len(rows))
-        columns["language"].extend([file.language] * len(rows))
-        columns["has_syntax_error"].extend([result.has_syntax_error] * len(rows))
-        columns["ordinal"].extend(range(len(rows)) if result.rows else [NO_CHUNK_ORDINAL])
-        for name, values in zip(ROW_COLUMNS, zip(*rows, strict=True), strict=True):
-            columns[name].extend(values)
-    listed = {name: _lists(columns[name], CHUNK_SCHEMA.field(name).type) for name in LIST_COLUMNS}
-    return pa.table({**columns, **listed}, schema=CHUNK_SCHEMA)
+    """Return the chunks of some files; of a file without any, the row that says so."""
+    counts = [max(result.chunk_count, 1) for result in results]
+    files = [missing[result.number] for result in results]
+    columns: dict[str, list[object] | pa.ListArray] = {
+        "blob": _repeated([file.blob for file in files], counts),
+        "language": _repeated([file.language for file in files], counts),
+        "has_syntax_error": _repeated([result.has_syntax_error for result in results], counts),
+        "ordinal": _joined(
+            range(result.chunk_count) if result.chunk_count else [NO_CHUNK_ORDINAL] for result in results
+        ),
+    }
+    for number, name in enumerate(CHUNK_COLUMNS):
+        columns[name] = _joined(result.columns[number] if result.columns else [None] for result in results)
+    for number, name in enumerate(LIST_COLUMNS):
+        lists = [result.lists[number] if result.lists else NO_LISTS for result in results]
+        columns[name] = _list_array(lists, CHUNK_SCHEMA.field(name).type)
+    return pa.table(columns, schema=CHUNK_SCHEMA)
 
 
-def _lists(rows: list[object], kind: pa.ListType) -> pa.ListArray:
-    """Return one list of structs a row; each row is a list of tuples, or None for an empty one."""
-    lists: list[list[tuple[object, ...]]] = [row or [] for row in rows]  # type: ignore[misc]
-    offsets = list(accumulate((len(row) for row in lists), initial=0))
-    flat = [entry for row in lists for entry in row]
+def _repeated(values: Iterable[object], counts: Iterable[int]) -> list[object]:
+    return _joined(map(repeat, values, counts))
+
+
+def _joined(parts: Iterable[Iterable[object]]) -> list[object]:
+    return list(chain.from_iterable(parts))
+
+
+def _list_array(lists: list[ListColumn], kind: pa.ListType) -> pa.ListArray:
     fields = list(kind.value_type)
-    values = [pa.array([entry[number] for entry in flat], field.type) for number, field in enumerate(fields)]
-    entries = pa.StructArray.from_arrays(values, fields=fields)
-    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), entries, type=kind)
+    values = [
+        pa.array(_joined(column.fields[number] for column in lists if column.fields), field.type)
+        for number, field in enumerate(fields)
+    ]
+    lengths = chain.from_iterable(column.lengths for column in lists)
+    offsets = pa.array(list(accumulate(lengths, initial=0)), pa.int32())
+    return pa.ListArray.from_arrays(offsets, pa.StructArray.from_arrays(values, fields=fields), type=kind)
 
 
 def _version(package: str) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from repolake.chunk_worker import ROW_COLUMNS, FileJob, WorkerConfig
+from repolake.chunk_worker import CHUNK_COLUMNS, FileJob, WorkerConfig
 from repolake.worker_pool import WorkerPool
 
 SAMPLE_FILES = 400
 _LEAST_FILES = 5  # a language with fewer in the sample is taken to be like all others
-_TOKENS = ROW_COLUMNS.index("token_count")
+_TOKENS = CHUNK_COLUMNS.index("token_count")
 
 
 @dataclass
@@ -54,9 +54,9 @@ class ChunkEstimate:
                 for result in results:
                     if result.error is None:
                         job = self._jobs[result.number]
-                        tokens = sum(int(str(row[_TOKENS])) for row in result.rows)
+                        tokens = sum(map(int, map(str, result.columns[_TOKENS]))) if result.columns else 0
                         for found in (self._all, self._languages.setdefault(job.language, _Sum())):
-                            found.add(len(job.data), len(result.rows), tokens)
+                            found.add(len(job.data), result.chunk_count, tokens)
 
     def of(self, size_bytes: int, language: str) -> tuple[float, float]:
         """Return the chunks and the tokens of one file, in fractions; tokens are those that are embedded."""

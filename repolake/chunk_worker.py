@@ -7,6 +7,7 @@ file that takes too long ends it by an alarm that native code cannot ignore.
 
 from __future__ import annotations
 
+import gc
 import resource
 import signal
 import sys
@@ -16,9 +17,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import NamedTuple
 
 from repolake.records import Chunker
-from repolake.splitter import FileChunks, split
+from repolake.splitter import Chunk, FileChunks, split
 from repolake.text_decoding import file_text
 from repolake.tokens import TokenCounter
 
@@ -44,12 +46,28 @@ class FileJob:
     data: bytes
 
 
+class ListColumn(NamedTuple):
+    """A column that has a list of structs in each chunk: how many each has, and all structs by field.
+
+    No fields at all where no chunk has any.
+    """
+
+    lengths: list[int]
+    fields: list[tuple[object, ...]]
+
+
 @dataclass(frozen=True, slots=True)
 class FileResult:
-    """The rows of one file: ordinal, symbol and so on in the order of ROW_COLUMNS, or what went wrong."""
+    """The chunks of one file by column, or what went wrong.
+
+    By column they cross to the other process at half the cost of rows. `columns` has one tuple for each of
+    CHUNK_COLUMNS, or is empty where there are no chunks; so is `lists` for LIST_COLUMNS.
+    """
 
     number: int
-    rows: list[tuple[object, ...]]
+    chunk_count: int
+    columns: list[tuple[object, ...]]
+    lists: list[ListColumn]
     has_syntax_error: bool = False
     note: str | None = None
     error: str | None = None
@@ -57,67 +75,46 @@ class FileResult:
 
 READY = "ready"
 BUSY_FACTOR = 10  # how much longer than its processor time a file may take on a busy machine
-ROW_COLUMNS = (
-    "symbol",
-    "symbol_kind",
-    "signature",
-    "signature_token_count",
-    "is_continuation",
-    "token_count",
-    "start_line",
-    "end_line",
-    "start_byte",
-    "end_byte",
-    "text",
-    "symbols",
-    "symbol_references",
-    "imports",
-)
+CHUNK_COLUMNS = (*Chunk._fields, "text")
+LIST_COLUMNS = ("symbols", "symbol_references", "imports")
+
+
+def failed(number: int, error: str) -> FileResult:
+    """Return the result of a file that could not be cut."""
+    return FileResult(number, 0, [], [], error=error)
 
 
 def chunk_file(job: FileJob, config: WorkerConfig, counter: TokenCounter) -> FileResult:
     """Decode and cut one file."""
     decoded = file_text(job.path, job.language, job.data)
     if decoded is None:
-        return FileResult(job.number, [], error="its bytes are no text in any known encoding")
+        return failed(job.number, "its bytes are no text in any known encoding")
     found = split(decoded.text, job.language, config.budget, counter, config.chunker)
     data = decoded.text.encode()
-    listed = _listed(found)
-    rows: list[tuple[object, ...]] = [
-        (
-            chunk.symbol,
-            chunk.symbol_kind,
-            chunk.signature,
-            chunk.signature_token_count,
-            chunk.is_continuation,
-            chunk.token_count,
-            chunk.start_line,
-            chunk.end_line,
-            chunk.start_byte,
-            chunk.end_byte,
-            data[chunk.start_byte : chunk.end_byte].decode(),
-            *listed[number],
-        )
-        for number, chunk in enumerate(found.chunks)
-    ]
-    return FileResult(job.number, rows, found.has_syntax_error, found.note)
+    chunks = found.chunks
+    columns: list[tuple[object, ...]] = []
+    if chunks:
+        texts = tuple(data[chunk.start_byte : chunk.end_byte].decode() for chunk in chunks)
+        columns = [*zip(*chunks, strict=True), texts]
+    return FileResult(job.number, len(chunks), columns, _lists(found), found.has_syntax_error, found.note)
 
 
-def _listed(found: FileChunks) -> list[tuple[list[tuple[object, ...]], ...]]:
-    """Return for each chunk the rows of the symbols, references and imports that begin in it."""
+def _lists(found: FileChunks) -> list[ListColumn]:
+    """Return the symbols, references and imports that begin in each chunk."""
+    if not found.chunks:
+        return []
     limits = [chunk.start_byte for chunk in found.chunks[1:]]
     definitions, references, imports, reference_starts = found.references
-    # As plain tuples: a named one is pickled several times as slowly.
     columns: tuple[tuple[Sequence[tuple[object, ...]], Sequence[int]], ...] = (
         ([entry[:5] for entry in definitions], [entry.start_byte for entry in definitions]),
         (references, reference_starts),
         ([entry[:4] for entry in imports], [entry.start_byte for entry in imports]),
     )
-    listed = []
+    lists = []
     for rows, starts in columns:
         bounds = [0, *(bisect_left(starts, limit) for limit in limits), len(starts)]
-        listed.append([list(rows[a:b]) for a, b in pairwise(bounds)])
-    return list(zip(*listed, strict=True))
+        lists.append(ListColumn([b - a for a, b in pairwise(bounds)], list(zip(*rows, strict=True))))
+    return lists
 
 
 def _limit_memory(most_bytes: int) -> None:
@@ -137,6 +134,9 @@ def serve(connection: Connection) -> None:
         config: WorkerConfig = connection.recv()
         _limit_memory(config.memory_bytes)
         counter = TokenCounter.load(Path(config.tokenizer_file))
+        # Syntax nodes and rows die by their reference counts: looking for cycles among them is in vain.
+        gc.disable()
+        gc.freeze()
         connection.send(READY)
         while True:
             jobs: list[FileJob] = connection.recv()
@@ -149,6 +149,8 @@ def serve(connection: Connection) -> None:
                 signal.setitimer(signal.ITIMER_PROF, 0)
                 signal.setitimer(signal.ITIMER_REAL, 0)
             connection.send(results)
+            del jobs, results
+            gc.collect()
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return
 

@@ -27,6 +27,7 @@ def main() -> NoReturn:
             evaluate_command,
             export_command,
             mcp_command,
+            search_command,
             serve_command,
             upkeep_commands,
         )

@@ -143,6 +143,12 @@ def explanation(hit: SearchHit) -> str:
         parts.append(f"vector rank {hit.vector_rank} (cosine {hit.vector_score:.3f})")
     if hit.recency_rank is not None:
         parts.append(f"recency rank {hit.recency_rank}")
+    parts += [f"{arm} rank {rank}" for arm, rank in (hit.arm_ranks or {}).items()]
+    if hit.copy_count is not None:
+        parts.append(f"copies elsewhere {hit.copy_count}")
+    if hit.reranker is not None:
+        parts.append(f"hybrid rank {hit.hybrid_rank} (score {hit.hybrid_score:.5f})")
+        parts.append(f"reranked by {printable(hit.reranker)}")
     parts.append(f"score {hit.score:.5f}")
     return " · ".join(parts)
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from repolake.errors import UsageError
-from repolake.records import Chunker, Kind, RepositorySpec, SearchMode
+from repolake.records import Chunker, RepositorySpec
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -193,62 +193,6 @@ def plan(
         print_json(plan_json(found))
     else:
         print_plan(found, make_console())
-
-
-@app.command()
-def search(
-    *,
-    query: Annotated[str, typer.Argument(help="Words, an identifier, or a description of behaviour.")],
-    k: Annotated[int, typer.Option("-k", min=1, help="How many results.")] = 10,
-    mode: Annotated[SearchMode, typer.Option("--mode", help="Which arms answer.")] = SearchMode.HYBRID,
-    repository: Annotated[str | None, typer.Option("--repository", help="Only this repository.")] = None,
-    ref: Annotated[str | None, typer.Option("--ref", help="Only this ref; '*': all.")] = None,
-    language: Annotated[str | None, typer.Option("--language", help="Only this language.")] = None,
-    kind: Annotated[Kind | None, typer.Option("--kind", help="Only files for this purpose.")] = None,
-    path: Annotated[
-        str | None, typer.Option("--path", help="Only this file or, ending in /, this folder.")
-    ] = None,
-    path_glob: Annotated[
-        str | None, typer.Option("--path-glob", help="Only paths like this; ** spans folders.")
-    ] = None,
-    symbol: Annotated[str | None, typer.Option("--symbol", help="Only this symbol.")] = None,
-    since: Annotated[
-        str | None,
-        typer.Option("--since", metavar="TIME", help="Only files changed since 2026-11-23, or for 7d."),
-    ] = None,
-    recent: Annotated[
-        float,
-        typer.Option("--recent", metavar="WEIGHT", min=0, help="How much newer files count; 1: as an arm."),
-    ] = 0.0,
-    explain: Annotated[bool, typer.Option("--explain", help="Say why each result ranks.")] = False,
-    data_dir: DataDir = None,
-    json: Json = False,
-) -> None:
-    """Search the published index."""
-    from repolake.cli_output import print_hits, print_json
-    from repolake.search import open_index
-
-    filters = {
-        "repository": repository,
-        "ref": ref,
-        "language": language,
-        "kind": kind.value if kind else None,
-        "path": path,
-        "path_glob": path_glob,
-        "symbol": symbol,
-        "since": since,
-    }
-    settings = make_settings(data_dir)
-    with open_index(settings.data_dir, settings=settings) as session:
-        hits = session.search(query, k=k, mode=mode, recency=recent, **filters)
-    for note in hits.notes:
-        typer.echo(f"repolake: {note}", err=True)
-    if json:
-        print_json([hit.columns() for hit in hits])
-    elif hits:
-        print_hits(hits, make_console(), explain=explain)
-    else:
-        typer.echo("no result", err=True)
 
 
 @app.command()

@@ -1,10 +1,8 @@
-"""The one importer of duckdb: build an index file, publish it, open it; sessions over the lake's shards."""
+"""The one importer of duckdb: build an index file, open it, check it; sessions over the lake's shards."""
 
 from __future__ import annotations
 
-import os
 import shutil
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from repolake import sql_files
+from repolake import database_files, sql_files
 from repolake.errors import (
     DatabaseError,
     IndexMissingError,
@@ -26,11 +24,9 @@ if TYPE_CHECKING:
     import pyarrow as pa  # half a second, and a search needs none of it
 
 # Raise it when tables, views or macros change: another version is rebuilt from the lake, never migrated.
-SCHEMA_VERSION = 4
-PUBLISHED_NAME = "index.duckdb"
+SCHEMA_VERSION = 5
 LAKE_MEMORY = "1GB"
 CHECK_ROWS = 5  # that an error message names
-DRAFT_PREFIX = "_"  # of a database that is not whole or not checked yet
 
 # How every reader opens a published file: without files, extensions or network, and without spilling. One for
 # all, since DuckDB refuses a second connection of one process to a file under another configuration.
@@ -46,6 +42,9 @@ Connection = duckdb.DuckDBPyConnection
 
 # In this order, since a macro names only macros that exist.
 MACROS = (
+    "word_characters",
+    "upper_letters",
+    "lower_letters",
     "fold_text",
     "spaced_identifiers",
     "identifier_parts",
@@ -72,12 +71,15 @@ MACROS = (
     "shown_chunks",
     "named_definitions",
     "hybrid_hits",
+    "reference_hits",
 )
 VIEWS = ("code", "inventory", "skip_summary", "repository_summary", "largest_files")
 PUBLIC_MACROS = (
     "search_text",
     "search_vector",
     "search_hybrid",
+    "reference_arm",
+    "selected_arm",
     "similar_chunks",
     "grep",
     "recent_chunks",
@@ -167,73 +169,12 @@ def build(path: Path, dimension: int, *, memory_limit: str, threads: int) -> Ite
     except BaseException:
         if connection is not None:
             connection.close()
-        discard(path)
+        database_files.discard(path)
         raise
     else:
         connection.close()
     finally:
         shutil.rmtree(spill, ignore_errors=True)
-
-
-def draft_path(data_dir: Path, run_id: str) -> Path:
-    """Return where a run builds its database; `publish` gives it its final name."""
-    return data_dir / f"{DRAFT_PREFIX}index-{run_id}.duckdb"
-
-
-def discard(path: Path) -> None:
-    """Remove a database file and what DuckDB keeps beside it."""
-    for left_over in (path, path.with_name(f"{path.name}.wal")):
-        left_over.unlink(missing_ok=True)
-    shutil.rmtree(path.with_name(f"{path.name}.tmp"), ignore_errors=True)
-
-
-def discard_drafts(data_dir: Path) -> None:
-    """Remove what killed runs left half built. Only the holder of the lake's lock may call it."""
-    for left_over in data_dir.glob(f"{DRAFT_PREFIX}index-*.duckdb*"):
-        if left_over.is_dir():
-            shutil.rmtree(left_over, ignore_errors=True)
-        else:
-            left_over.unlink(missing_ok=True)
-
-
-def publish(draft: Path) -> Path:
-    """Give a whole and checked database its final name, make it the one that readers open; return it.
-
-    Raises LakeWriteError when the folder cannot be written.
-    """
-    path = draft.with_name(draft.name.removeprefix(DRAFT_PREFIX))
-    try:
-        with draft.open("rb") as file:
-            os.fsync(file.fileno())
-        draft.rename(path)
-    except OSError as error:
-        raise LakeWriteError(str(path), error.strerror or str(error)) from error
-    switch(path)
-    return path
-
-
-def switch(path: Path) -> None:
-    """Make `path` the database that readers open, by switching one symbolic link atomically.
-
-    Raises LakeWriteError when the folder cannot be written.
-    """
-    link = path.with_name(PUBLISHED_NAME)
-    temporary = path.with_name(f"_{uuid.uuid4().hex[:8]}-{PUBLISHED_NAME}")
-    try:
-        temporary.symlink_to(path.name)
-        temporary.replace(link)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise LakeWriteError(str(link), error.strerror or str(error)) from error
-
-
-def published_path(data_dir: Path) -> Path | None:
-    """Return the file that the published link points to, or None before the first publish."""
-    link = data_dir / PUBLISHED_NAME
-    if not link.is_symlink():
-        return None
-    path = data_dir / link.readlink()
-    return path if path.is_file() else None
 
 
 def open_published(data_dir: Path, *, spill_dir: Path | None = None) -> tuple[Connection, Path]:
@@ -242,7 +183,7 @@ def open_published(data_dir: Path, *, spill_dir: Path | None = None) -> tuple[Co
     Raises IndexMissingError before the first publish, LakeFormatError for a database of another
     repolake, DatabaseError when the file cannot be opened.
     """
-    path = published_path(data_dir)
+    path = database_files.published_path(data_dir)
     if path is None:
         raise IndexMissingError(str(data_dir))
     return open_read_only(path, spill_dir=spill_dir), path
@@ -306,7 +247,7 @@ def rollback(data_dir: Path) -> Path:
     Raises IndexMissingError before the first publish, UnknownNameError when there is no older file,
     DatabaseError or LakeFormatError when that one cannot be read.
     """
-    current = published_path(data_dir)
+    current = database_files.published_path(data_dir)
     if current is None:
         raise IndexMissingError(str(data_dir))
     older = sorted(path for path in data_dir.glob("index-*.duckdb") if path.name < current.name)
@@ -315,7 +256,7 @@ def rollback(data_dir: Path) -> Path:
             f"{data_dir} holds no index older than {current.name}", "nothing was changed; it still answers"
         )
     open_read_only(older[-1]).close()
-    switch(older[-1])
+    database_files.switch(older[-1])
     return older[-1]
 
 

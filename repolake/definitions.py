@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
+from repolake.called_definitions import dotted, find_called
 from repolake.grammar import CLASS_LIKE, FUNCTION_LIKE, Grammar
 from repolake.syntax import Node
 
 WRAPPERS_DEEP = 6
+NAME_PATH = ("name",)
 BLOCKS_DEEP = 12
 DECLARATORS_DEEP = 12
 CALLS_DEEP = 3
@@ -32,12 +34,10 @@ KEYWORD_KINDS = {
     "object": "object",
 }
 MACRO_NAME = re.compile(r"[A-Z][A-Z0-9_]{2,}")
-TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
 RECEIVER_TYPE = re.compile(r"(\w+)\s*(?:\[[^]]*\])?\s*,?\s*\)$")
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """One definition. `outer` holds decorators and the like; the signature is a span of bytes.
 
     It is looked for when it is asked for: of most definitions only the name is.
@@ -71,17 +71,23 @@ class Definition:
 def find_definition(node: Node, grammar: Grammar) -> Definition | None:
     """Return what `node`, perhaps through wrappers, defines; None for anything else."""
     outer = node
-    for _ in range(WRAPPERS_DEEP if node.type in grammar.candidates else 0):
-        kind = grammar.definitions.get(node.type)
-        if kind is None and node.type == "call" and grammar.calls:
-            kind = _called_kind(node, grammar)
+    for _ in range(WRAPPERS_DEEP):
+        node_type = node.type
+        if node_type not in grammar.candidates:
+            return None
+        kind = grammar.definitions.get(node_type)
         if kind is not None:
             return _definition(outer, node, node, kind, grammar)
-        if node.type in grammar.bindings:
+        if node_type in grammar.call_types:
+            called = find_called(node, grammar)
+            if called is None:
+                return None
+            return _definition(outer, node, called.value, called.kind, grammar, name=called.name)
+        if node_type in grammar.bindings:
             return _bound(outer, node, grammar)
-        if node.type in grammar.function_values and outer.type == "export_statement":
+        if node_type in grammar.function_values and outer.type == "export_statement":
             return _definition(outer, node, node, _value_kind(node), grammar, name="default")
-        if node.type not in grammar.wrappers:
+        if node_type not in grammar.wrappers:
             return None
         children = node.named_children
         if len(children) > 1:
@@ -111,7 +117,7 @@ def holds_definitions(node: Node, grammar: Grammar) -> bool:
 
 def is_block(node: Node, grammar: Grammar) -> bool:
     """Whether a node may hold definitions without being one."""
-    return node.type in grammar.bodies or node.type in grammar.blocks or node.type == "ERROR"
+    return node.type in grammar.opened
 
 
 def is_class_like(kind: str) -> bool:
@@ -130,7 +136,7 @@ def _bound(outer: Node, node: Node, grammar: Grammar) -> Definition | None:
     if value is not None and value.type in grammar.decorating_calls:
         value = _argument(value, grammar)
         found = _definition(outer, node, value, _value_kind(value), grammar) if value is not None else None
-        return replace(found, is_argument=True) if found is not None else None
+        return found._replace(is_argument=True) if found is not None else None
     if value is None or not _is_function_value(value, grammar):
         return None
     return _definition(outer, node, value, _value_kind(value), grammar)
@@ -192,10 +198,11 @@ def _keyword_kind(node: Node, kind: str) -> str:
     if type_node is not None and type_node.type in KEYWORD_KINDS:
         return KEYWORD_KINDS[type_node.type]
     for child in node.children:
-        if child.type == "modifiers" and child.text is not None and b"enum" in child.text.split():
+        child_type = child.type
+        if child_type == "modifiers" and child.text is not None and b"enum" in child.text.split():
             return "enum"
-        if not child.is_named and child.type in KEYWORD_KINDS:
-            return KEYWORD_KINDS[child.type]
+        if child_type in KEYWORD_KINDS and not child.is_named:
+            return KEYWORD_KINDS[child_type]
     return kind
 
 
@@ -211,22 +218,21 @@ def _at(node: Node, step: str) -> Node | None:
 
 
 def _name(node: Node, grammar: Grammar) -> str | None:
-    fixed = grammar.fixed_names.get(node.type)
-    if fixed is not None:
-        return fixed
-    if node.type == "call":
-        return _called_name(node)
+    node_type = node.type
+    if node_type in grammar.fixed_names:
+        return grammar.fixed_names[node_type]
     found: Node | None = node
-    binding = grammar.bindings.get(node.type)
-    for step in grammar.name_paths.get(node.type, ("name",) if binding is None else (binding[0],)):
+    binding = grammar.bindings.get(node_type)
+    for step in grammar.name_paths.get(node_type, NAME_PATH if binding is None else binding[:1]):
         found = _at(found, step) if found is not None else None
     found = _declared(found)
-    if found is None or found.text is None:
+    text = found.text if found is not None else None
+    if text is None:
         return None
-    name = _dotted(found.text.decode("utf-8", "replace"))
+    name = dotted(text.decode("utf-8", "replace"))
     if grammar.has_macros and MACRO_NAME.fullmatch(name):
         name = _macro_name(node, name)
-    owner = grammar.owner_paths.get(node.type)
+    owner = grammar.owner_paths.get(node_type)
     if owner is not None and (receiver := _at(node, owner[0])) is not None and receiver.text is not None:
         match = RECEIVER_TYPE.search(receiver.text.decode("utf-8", "replace"))
         name = f"{match[1]}.{name}" if match is not None else name
@@ -269,45 +275,6 @@ def _macro_name(node: Node, macro: str) -> str:
     return ".".join(words) if len(words) == parameters.named_child_count else words[0]
 
 
-def _dotted(text: str) -> str:
-    """Return a name with dots between its parts, without template arguments."""
-    if text.isidentifier():
-        return text
-    text = " ".join(text.split())
-    if "operator" not in text:
-        while "<" in text and (shorter := TEMPLATE_ARGUMENTS.sub("", text)) != text:
-            text = shorter
-        text = text.replace("\\", ".").replace(":", ".")
-    else:
-        head, _, sign = text.partition("operator")
-        call = "()" if sign.replace(" ", "").startswith("()") else ""
-        text = f"{head.replace('::', '.')}operator{call or sign.partition('(')[0]}"
-    while ".." in text:
-        text = text.replace("..", ".")
-    return text.strip("\"'. ")
-
-
-def _called_kind(node: Node, grammar: Grammar) -> str | None:
-    target = node.child_by_field_name("target")
-    if target is None or target.type != "identifier" or target.text is None:
-        return None
-    return grammar.calls.get(target.text.decode("utf-8", "replace"))
-
-
-def _called_name(node: Node) -> str | None:
-    """Return the name of Elixir's `def name(…) when …`, which is a call with a call as its argument."""
-    arguments = _at(node, "arguments")
-    found = arguments.named_children[0] if arguments is not None and arguments.named_children else None
-    for _ in range(WRAPPERS_DEEP):
-        if found is None:
-            return None
-        following = found.child_by_field_name("left") or found.child_by_field_name("target")
-        if following is None:
-            break
-        found = following
-    return _dotted(found.text.decode("utf-8", "replace")) if found is not None and found.text else None
-
-
 def _body(node: Node, grammar: Grammar) -> Node | None:
     body = node.child_by_field_name("body")
     if body is not None:
@@ -347,8 +314,10 @@ def _signature_start(outer: Node, inner: Node) -> int:
     """Return where decorators, annotations and attributes end."""
     node = outer
     for _ in range(WRAPPERS_DEEP * 2):
-        first = next((child for child in node.children if not _is_decoration(child)), None)
-        if first is None:
+        for first in node.children:
+            if not _is_decoration(first):
+                break
+        else:
             return node.start_byte
         is_on_path = first.start_byte <= inner.start_byte and first.end_byte >= inner.end_byte
         if first.type != "modifiers" and (node.id == inner.id or not is_on_path):
@@ -358,6 +327,7 @@ def _signature_start(outer: Node, inner: Node) -> int:
 
 
 def _is_decoration(node: Node) -> bool:
-    if node.type == "modifiers":
+    node_type = node.type
+    if node_type == "modifiers":
         return all(_is_decoration(child) for child in node.children)
-    return node.type in DECORATIONS
+    return node_type in DECORATIONS

@@ -1,4 +1,4 @@
-"""Texts to checked unit vectors: the one importer of sentence_transformers and torch."""
+"""Texts to checked unit vectors, by a transformer or a table of token vectors."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ class _TransformerEncoder:
         The vectors of the sample must keep a cosine of MIN_COSINE to those of float32, else float32 stays.
         Pooling and later modules compute in float32 either way.
         """
-        dtype = self._reduced_dtype()
+        dtype = reduced_dtype(self._model[0])
         if dtype is None:
             return
         exact = _unit(self.encode(texts, prompt, "document"))
@@ -245,18 +245,20 @@ class _TransformerEncoder:
         hook.remove()
         self._model = self._load()
 
-    def _reduced_dtype(self) -> torch.dtype | None:
-        import torch
 
-        parameter = next(self._model[0].parameters(), None)
-        if parameter is None or parameter.dtype != torch.float32:
-            return None
-        if self._model.device.type == "cuda":
-            return torch.float16
-        # Older versions cannot tell: float32 then.
-        capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
-        has_bfloat16 = any(capabilities.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
-        return torch.bfloat16 if has_bfloat16 else None
+def reduced_dtype(module: torch.nn.Module) -> torch.dtype | None:
+    """Return the half precision that this machine computes natively, None to leave the module as it is."""
+    import torch
+
+    parameter = next(module.parameters(), None)
+    if parameter is None or parameter.dtype != torch.float32:
+        return None
+    if parameter.device.type == "cuda":
+        return torch.float16
+    # Older versions cannot tell: float32 then.
+    capabilities: dict[str, Any] = getattr(torch.cpu, "get_capabilities", dict)()
+    has_bfloat16 = any(capabilities.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16"))
+    return torch.bfloat16 if has_bfloat16 else None
 
 
 def _to_float32(_module: object, _inputs: object, features: dict[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,9 @@
     │   └── FileUnreadableError      one file could not be read, or changed while it was
     ├── ModelError                   a model cannot be used
     │   ├── ModelNotFoundError       no such model, neither here nor on the hub
+    │   ├── RerankerError            a cross-encoder cannot be used
     │   └── ModelMismatchError       the index was built with another model
+    ├── SelectionError               the endpoint that picks files gave no usable answer
     ├── PublishError                 a freshly built database failed its checks
     ├── ServerBusyError              too many requests wait for their turn (transient)
     └── DatabaseError                the published database failed while answering
@@ -248,6 +250,28 @@ class ModelError(RepolakeError):
 @dataclass(eq=False)
 class ModelNotFoundError(ModelError):
     """No such model, neither on this machine nor on the hub."""
+
+
+@dataclass(eq=False)
+class RerankerError(ModelError):
+    """A cross-encoder cannot be used."""
+
+    def __str__(self) -> str:
+        return (
+            f"cannot use the reranker {self.model!r}: {self.reason}; name a cross-encoder of "
+            "sentence-transformers, or search without one"
+        )
+
+
+@dataclass(eq=False)
+class SelectionError(RepolakeError):
+    """The endpoint that picks files gave no answer that can be used."""
+
+    url: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"no files were picked by {self.url}: {self.reason}; check the endpoint, or search without it"
 
 
 @dataclass(eq=False)

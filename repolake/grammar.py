@@ -9,10 +9,10 @@ CLASS_LIKE = frozenset(
     "class interface enum struct trait object protocol record union module impl extension namespace actor"
     " instance".split()
 )
-FUNCTION_LIKE = frozenset({"function", "method"})
+FUNCTION_LIKE = frozenset({"function", "method", "test"})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Grammar:
     """What the node types of one language mean. A *path* leads to a child by field names or node types."""
 
@@ -50,12 +50,21 @@ class Grammar:
     owner_paths: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     # name of a called function → kind, where definitions are calls
     calls: Mapping[str, str] = field(default_factory=dict)
+    # node type of such a call → the field that names what is called
+    call_types: Mapping[str, str] = field(default_factory=dict)
     # whether neighbours of one name are clauses of one definition
     has_clauses: bool = False
+    # may hold definitions without being one; derived
+    opened: frozenset[str] = field(init=False, default=frozenset())
+    # what gives a bound name a definition; derived
+    values: frozenset[str] = field(init=False, default=frozenset())
     # all node types that can lead to a definition; derived
     candidates: frozenset[str] = field(init=False, default=frozenset())
 
     def __post_init__(self) -> None:
-        called = {"call"} if self.calls else set()
-        names = called.union(self.definitions, self.bindings, self.wrappers, self.function_values)
-        object.__setattr__(self, "candidates", frozenset(names))
+        # A call that decorates is a definition only with a function that it is given, one of these already.
+        values = self.function_values.union(self.call_types.keys() - self.decorating_calls)
+        candidates = values.union(self.definitions, self.bindings, self.wrappers, self.call_types)
+        object.__setattr__(self, "opened", self.bodies | self.blocks | {"ERROR"})
+        object.__setattr__(self, "values", frozenset(values))
+        object.__setattr__(self, "candidates", frozenset(candidates))

@@ -50,6 +50,8 @@ _SCRIPT_BINDINGS = {
     "assignment_expression": ("left", "right"),
     "pair": ("key", "value"),
 }
+_SCRIPT_TESTS = _kinds(suite="describe suite context", test="it test specify")
+_SCRIPT_CALLS = {"call_expression": "function"}
 _SCRIPT_WRAPPERS = _set("export_statement lexical_declaration variable_declaration expression_statement")
 JAVASCRIPT = Grammar(
     package="tree_sitter_javascript",
@@ -61,6 +63,8 @@ JAVASCRIPT = Grammar(
     bindings={**_SCRIPT_BINDINGS, "field_definition": ("property", "value")},
     function_values=_SCRIPT_VALUES,
     decorating_calls=_set("call_expression"),
+    calls=_SCRIPT_TESTS,
+    call_types=_SCRIPT_CALLS,
 )
 TYPESCRIPT = Grammar(
     package="tree_sitter_typescript",
@@ -85,6 +89,8 @@ TYPESCRIPT = Grammar(
     bindings={**_SCRIPT_BINDINGS, "public_field_definition": ("name", "value")},
     function_values=_SCRIPT_VALUES,
     decorating_calls=_set("call_expression"),
+    calls=_SCRIPT_TESTS,
+    call_types=_SCRIPT_CALLS,
 )
 TSX = replace(TYPESCRIPT, function="language_tsx")
 
@@ -206,6 +212,10 @@ RUBY = Grammar(
     blocks=_set("singleton_class if unless then else elsif begin rescue ensure"),
     bindings={"assignment": ("left", "right")},
     function_values=_set("lambda"),
+    calls=_kinds(
+        suite="describe context feature shared_examples shared_context", test="it specify test scenario"
+    ),
+    call_types={"call": "method"},
 )
 PHP = Grammar(
     package="tree_sitter_php",
@@ -297,7 +307,10 @@ ELIXIR = Grammar(
         impl="defimpl",
         function="def defp defdelegate defguard defguardp",
         macro="defmacro defmacrop",
+        suite="describe",
+        test="test",
     ),
+    call_types={"call": "target"},
     has_clauses=True,
 )
 HASKELL = Grammar(

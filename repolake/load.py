@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from repolake import database
+from repolake import database, database_files
 from repolake.centrality import page_rank
 from repolake.errors import PublishError
 from repolake.lake import Lake
@@ -33,9 +33,9 @@ def load(manifest: Manifest, *, lake: Lake, settings: Settings, progress: Progre
     folder cannot be written, DatabaseError when a shard cannot be read. Yesterday's database answers on.
     """
     started = time.monotonic()
-    draft = database.draft_path(lake.data_dir, manifest.run_id)
+    draft = database_files.draft_path(lake.data_dir, manifest.run_id)
     dimension = int(manifest.model["dimension"])
-    database.discard_drafts(lake.data_dir)
+    database_files.discard_drafts(lake.data_dir)
     _check_room(manifest, lake)
     with database.build(
         draft, dimension, memory_limit=settings.load_memory, threads=settings.threads
@@ -45,9 +45,10 @@ def load(manifest: Manifest, *, lake: Lake, settings: Settings, progress: Progre
         embedding_count = builder.value("queries/embedding_count")
     try:
         _check(draft, settings)
-        path = database.publish(draft)
+        path = database_files.publish(draft)
+        database_files.discard_replaced(lake.data_dir, settings.databases_kept)
     except BaseException:
-        database.discard(draft)
+        database_files.discard(draft)
         raise
     return LoadReport(
         database=path.name,
@@ -74,7 +75,7 @@ def _check_room(manifest: Manifest, lake: Lake) -> None:
     embeddings = lake.embeddings_dir(str(manifest.model["model_id"]))
     shards = [*chunks.glob("*.parquet"), *embeddings.glob("*.parquet")]
     needed = ROOM_PER_BYTE * sum(shard.stat().st_size for shard in shards)
-    published = database.published_path(lake.data_dir)
+    published = database_files.published_path(lake.data_dir)
     if published is not None:
         needed = max(needed, 2 * published.stat().st_size)
     free = shutil.disk_usage(lake.data_dir).free

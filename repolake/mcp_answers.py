@@ -9,6 +9,7 @@ from repolake import sql_files
 from repolake.chunk_context import read_chunk
 from repolake.errors import QueryError
 from repolake.records import SearchHit
+from repolake.repository_map import map_lines
 from repolake.search import Index
 
 MAX_CHARACTERS = 24_000  # of one answer, some 6,000 tokens
@@ -19,12 +20,14 @@ SNIPPET_LINES = 12
 Filters = dict[str, Any]
 
 
-def search_answer(index: Index, query: str, k: int, mode: str, filters: Filters) -> str:
+def search_answer(
+    index: Index, query: str, k: int, mode: str, filters: Filters, *, rerank: str | None = None
+) -> str:
     """Return the k best chunks: citation, symbol, id, link, and the first lines.
 
     Raises what `Index.search` raises.
     """
-    hits = index.search(query, k=k, mode=mode, **filters)
+    hits = index.search(query, k=k, mode=mode, rerank=rerank, **filters)
     notes = [f"note: {note}" for note in hits.notes]
     if not hits:
         return "\n".join((*notes, "no result; try other words or fewer filters"))
@@ -73,14 +76,8 @@ def map_answer(index: Index, repository: str, token_budget: int) -> str:
     Raises UnknownNameError for a repository that the index does not hold.
     """
     index.checked_filters({"repository": repository})
-    lines: list[str] = []
-    path = ""
     rows = index.rows("queries/repo_map", repository=repository, token_budget=token_budget)
-    for _, found, start_line, _, signature, _ in rows:
-        if found != path:
-            path = found
-            lines.append(path)
-        lines.append(_line(f"  {start_line}: {signature}"))
+    lines = list(map(_line, map_lines(rows)))
     return _cut(lines or ["no source file with definitions fits"], "ask for a smaller token_budget")
 
 

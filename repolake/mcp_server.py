@@ -65,10 +65,18 @@ def build_server(settings: Settings) -> MCPServer[None]:
         mode: Annotated[
             SearchMode, Field(description="text: words alone; vector: meaning alone.")
         ] = SearchMode.HYBRID,
+        rerank: Annotated[
+            bool, Field(description="Order by a slower, more careful model, if the operator set one.")
+        ] = False,
         **filters: Unpack[SearchFilters],
     ) -> str:
         """Find code by what it does or by name: `repository path:start-end symbol #id`, first lines."""
-        return newest.answer(lambda index: search_answer(index, query, k, mode.value, dict(filters)))
+        if rerank and not settings.serve_reranker:
+            raise ToolError("no reranker here; REPOLAKE_SERVE_RERANKER names one")
+        model = settings.serve_reranker if rerank else None
+        return newest.answer(
+            lambda index: search_answer(index, query, k, mode.value, dict(filters), rerank=model)
+        )
 
     def get_chunk(
         chunk_id: Annotated[str, Field(description="The number after # in an answer of search_code.")],

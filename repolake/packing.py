@@ -7,7 +7,9 @@ whatever is packed covers the whole text. Split large, then merge small siblings
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from repolake.scopes import Scope
@@ -18,16 +20,18 @@ LONGEST_WORDLESS = 400
 WORD_BYTE = re.compile(rb"[0-9A-Za-z\x80-\xff]")
 
 
-class Atom(NamedTuple):
-    """Starts at `start` and ends where the next one starts. A cut before a low `depth` is better.
+@dataclass(frozen=True, slots=True)
+class Atoms:
+    """The atoms of one text by column: texts have thousands.
 
-    A `whole` atom is a definition that fits: it is packed with nothing else.
+    Each starts at a byte of `starts` and ends where the next one starts. A cut before a low depth is better.
+    A whole one is a definition that fits: it is packed with nothing else.
     """
 
-    start: int
-    scope: Scope
-    depth: int
-    whole: bool = False
+    starts: list[int] = field(default_factory=list)
+    scopes: list[Scope] = field(default_factory=list)
+    depths: list[int] = field(default_factory=list)
+    are_whole: list[bool] = field(default_factory=list)
 
 
 class Span(NamedTuple):
@@ -58,19 +62,21 @@ def trim(tokens: TextTokens, start: int, end: int) -> tuple[int, int]:
     return max(start, line_start), end
 
 
-def pack(tokens: TextTokens, atoms: list[Atom]) -> list[Span]:
+def pack(tokens: TextTokens, atoms: Atoms) -> list[Span]:
     """Return the chunks of a text in order; together they hold every atom that is not blank."""
-    starts = [atom.start for atom in atoms] + [len(tokens.data)]
+    starts = [*atoms.starts, len(tokens.data)]
+    scopes, are_whole = atoms.scopes, atoms.are_whole
     spans: list[Span] = []
-    first = 0
-    while first < len(atoms):
-        last = first + 1
-        while last < len(atoms) and _belong_together(atoms[last - 1], atoms[last]):
-            last += 1
-        for left, right in _pack_run(tokens, atoms, starts, first, last):
+    first, count = 0, len(scopes)
+    while first < count:
+        last, scope = first + 1, scopes[first]
+        if not are_whole[first]:
+            while last < count and scopes[last] is scope and not are_whole[last]:
+                last += 1
+        for left, right in _pack_run(tokens, starts, atoms.depths, scope, (first, last)):
             start, end = trim(tokens, starts[left], starts[right])
             if end > start:
-                spans.append(Span(start, end, atoms[left].scope))
+                spans.append(Span(start, end, scope))
         first = last
     return _join_wordless(tokens, spans)
 
@@ -91,15 +97,11 @@ def furthest(tokens: TextTokens, starts: list[int], first: int, last: int, room:
     return low
 
 
-def _belong_together(left: Atom, right: Atom) -> bool:
-    return left.scope is right.scope and not left.whole and not right.whole
-
-
 def _pack_run(
-    tokens: TextTokens, atoms: list[Atom], starts: list[int], first: int, last: int
+    tokens: TextTokens, starts: list[int], depths: list[int], scope: Scope, run: tuple[int, int]
 ) -> Iterator[tuple[int, int]]:
     """Yield the index ranges of the chunks of one run of atoms."""
-    scope = atoms[first].scope
+    first, last = run
     while first < last:
         end = first
         if scope.holds_signature(starts[first], starts[last]):
@@ -107,7 +109,7 @@ def _pack_run(
         if end == first or not scope.holds_signature(starts[first], starts[end]):
             end = furthest(tokens, starts, first, last, scope.later_room)
         if end < last:
-            cut = _best_cut(tokens, atoms, starts, first, end)
+            cut = _best_cut(tokens, starts, depths, first, end)
             # A chunk with less than its signature would have to repeat it, and might not fit any more.
             if scope.holds_signature(starts[first], starts[end]) and not scope.holds_signature(
                 starts[first], starts[cut]
@@ -118,17 +120,12 @@ def _pack_run(
         first = end
 
 
-def _best_cut(tokens: TextTokens, atoms: list[Atom], starts: list[int], first: int, end: int) -> int:
+def _best_cut(tokens: TextTokens, starts: list[int], depths: list[int], first: int, end: int) -> int:
     """Return the shallowest place for a cut in the second half of what fits, the latest among equals."""
     half = tokens.count(starts[first], starts[end]) // 2
-    best = end
-    place = end
-    while place > first + 1:
-        place -= 1
-        if tokens.count(starts[first], starts[place]) < half:
-            break
-        if atoms[place].depth < atoms[best].depth:
-            best = place
+    places = range(first + 1, end)
+    middle = bisect_left(places, half, key=lambda place: tokens.count(starts[first], starts[place]))
+    best: int = min(reversed([*places[middle:], end]), key=depths.__getitem__)
     return best
 
 

@@ -22,6 +22,11 @@ _FUNCTION_HEAD = re.compile(
     rb"(?=~?[A-Za-z_][\w:~]*[ \t]*\()",
     re.MULTILINE,
 )
+# `char *name(a, b) char *a; int b; {`, as before 1989: the grammar knows it, but not with a pointer.
+_OLD_PARAMETERS = re.compile(
+    rb"(\*\s*[A-Za-z_]\w*[ \t]*\(\s*[A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)*\s*\))"
+    rb"((?:(?:\s|/\*[^*]*\*/)*[A-Za-z_][^;{}()\"'#]*;(?:[ \t]*/\*[^*]*\*/)?)+)(?=\s*\{)"
+)
 _WORD = re.compile(rb"[\w:]+")
 _CAPITALS = re.compile(rb"[A-Z_][A-Z0-9_]{2,}")
 _STORAGE = frozenset(
@@ -47,19 +52,20 @@ def without_long_comments(mark: str, data: bytes) -> bytes:
     """
     if data.count(mark.encode()) < LONG_RUN_LINES:
         return data
-    run = re.compile(
-        rb"(?:^[ \t]*%b[^\n]*\n){%d,}" % (re.escape(mark.encode()), LONG_RUN_LINES), re.MULTILINE
-    )
-    return run.sub(lambda found: _blank(found[0]), data)
+    # Beginning with line feeds, which are found fast: so one is put before the first line.
+    line = rb"\n[ \t]*%b[^\n]*" % re.escape(mark.encode())
+    run = re.compile(rb"%b(?:%b){%d,}(?=\n)" % (line, line, LONG_RUN_LINES - 1))
+    return run.sub(lambda found: _blank(found[0]), b"\n" + data)[1:]
 
 
 def without_macros(data: bytes) -> bytes:
-    """Return C or C++ without the macros that stand like keywords in heads of classes and functions.
+    """Return C or C++ without macros that stand like keywords in heads, and old declarations of parameters.
 
     `class EXPORT Name : Base {` reads as a function `Base` to the grammar, and `static INLINE FAST void f(…)`
     as two declarations. A macro looks like a type, so that one stays where no other word can be the type.
     """
     data = _CLASS_MACROS.sub(lambda found: found[1] + _blank(found[2]), data)
+    data = _OLD_PARAMETERS.sub(lambda found: found[1] + _blank(found[2]), data)
     data = _NAMESPACE_MACROS.sub(lambda found: found[1] + _blank(found[2]), data)
     return _FUNCTION_HEAD.sub(lambda found: found[1] + _without_macro_words(found[2]), data)
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from repolake import __version__, database
+from repolake import __version__, database, database_files
 from repolake.content import Content
 from repolake.damage import find_lost_shards, set_aside_damaged
 from repolake.errors import DatabaseError, IndexMissingError, LakeReadError, UsageError
@@ -335,7 +335,7 @@ class _Run:
             and not self._is_model_new
             and self.previous.database is not None
             and self.previous.config["schema_version"] == database.SCHEMA_VERSION
-            and database.published_path(self.context.lake.data_dir)
+            and database_files.published_path(self.context.lake.data_dir)
             == self.context.lake.data_dir / self.previous.database
             and not self.outcome.has_made_something
             and content.is_same(Content.of(self.previous))

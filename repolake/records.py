@@ -9,7 +9,10 @@ from enum import StrEnum
 from repolake.errors import RepolakeError
 
 WHOLE_REPOSITORY = "."  # the path of a failure that is not about one file
-ASKED_COLUMNS = frozenset({"recency_rank"})  # of a hit: null unless the search asked for that arm
+# Of a hit: null unless the search asked for it, or there is such a thing.
+ASKED_COLUMNS = frozenset(
+    {"recency_rank", "arm_ranks", "copy_count", "hybrid_rank", "hybrid_score", "rerank_score", "reranker"}
+)
 
 
 class SourceMode(StrEnum):
@@ -270,7 +273,12 @@ class RunReport:
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """One result of a search: the columns of the SQL macros under the same names."""
+    """One result of a search: the columns of the SQL macros under the same names.
+
+    Beside them, null unless asked for: the places in arms (`recency_rank`, `arm_ranks` by arm), `copy_count`
+    (how many more chunks of default refs are the same) and, after reranking, place and score before it,
+    `rerank_score` (then also the `score`) and the `reranker`, name@fingerprint.
+    """
 
     rank: int
     score: float
@@ -293,6 +301,12 @@ class SearchHit:
     vector_rank: int | None
     vector_score: float | None
     recency_rank: int | None = None
+    arm_ranks: dict[str, int] | None = None
+    copy_count: int | None = None
+    hybrid_rank: int | None = None
+    hybrid_score: float | None = None
+    rerank_score: float | None = None
+    reranker: str | None = None
 
     def columns(self) -> dict[str, object]:
         """Return the result columns, and beside them what an arm gave that had to be asked for."""

@@ -1,7 +1,8 @@
 """Where a language's syntax tree shows definitions, references and imports: tree-sitter query patterns.
 
-Captures: `definition` a node that may define something, `call`, `inherit`, `name` the expression that names
-what is called, inherited or used, `invocation` a call that has the name in a field, `import` a whole import.
+Captures: `definition` a node that may define something (those that the table of grammars names come by
+themselves), `call`, `inherit`, `name` the expression that names what is called, inherited or used,
+`invocation` a call that has the name in a field, `import` a whole import.
 """
 
 from __future__ import annotations
@@ -31,7 +32,6 @@ def _names(text: str) -> frozenset[bytes]:
 
 PYTHON = ReferencePatterns(
     query="""
-    [(function_definition) (class_definition)] @definition
     (assignment right: (lambda)) @definition
     [(import_statement) (import_from_statement)] @import
     (call function: [(identifier) (attribute)] @call)
@@ -51,8 +51,6 @@ PYTHON = ReferencePatterns(
 )
 
 _SCRIPT = """
-    [(function_declaration) (generator_function_declaration) (class_declaration) (method_definition)]
-      @definition
     (variable_declarator
       value: [(arrow_function) (function_expression) (generator_function) (class) (object)]) @definition
     (variable_declarator
@@ -75,10 +73,6 @@ _ELEMENTS = """
     (jsx_self_closing_element name: [(identifier) (member_expression)] @call)
 """
 _TYPES = """
-    [(abstract_class_declaration) (interface_declaration) (enum_declaration)
-     (type_alias_declaration)
-     (function_signature) (method_signature) (abstract_method_signature)
-     (internal_module) (module)] @definition
     (public_field_definition value: [(arrow_function) (function_expression)]) @definition
     (class_heritage (extends_clause value: [(identifier) (member_expression)] @inherit))
     (implements_clause (type_identifier) @inherit)
@@ -115,7 +109,6 @@ TSX = ReferencePatterns(_SCRIPT + _TYPES + _ELEMENTS, _SCRIPT_GLOBALS, _SCRIPT_M
 
 GO = ReferencePatterns(
     query="""
-    [(function_declaration) (method_declaration) (type_spec) (type_alias)] @definition
     (var_spec value: (expression_list (func_literal))) @definition
     (import_spec) @import
     (call_expression function: [(identifier) (selector_expression)] @call)
@@ -134,9 +127,6 @@ GO = ReferencePatterns(
 )
 JAVA = ReferencePatterns(
     query="""
-    [(class_declaration) (interface_declaration) (annotation_type_declaration) (enum_declaration)
-     (record_declaration) (method_declaration) (constructor_declaration) (compact_constructor_declaration)]
-      @definition
     (import_declaration) @import
     (method_invocation) @invocation
     (object_creation_expression type: [(type_identifier) (scoped_type_identifier)] @call)

@@ -15,7 +15,7 @@ from repolake.definitions import Definition, find_definition, is_class_like
 from repolake.grammar import Grammar
 from repolake.imports import FileImport, read_imports
 from repolake.reference_patterns import REFERENCE_PATTERNS, ReferencePatterns
-from repolake.syntax import Node, captures
+from repolake.syntax import Node
 
 PATH = re.compile(rb"[\w$]+(?:\.[\w$]+)*|super\(\)")
 MAX_QUALIFIER = 60
@@ -53,10 +53,20 @@ class FileReferences(NamedTuple):
     reference_starts: tuple[int, ...] = ()
 
 
+def reference_query(language: str) -> str:
+    """Return the pattern whose captures `find_references` reads; empty for a language without references."""
+    patterns = REFERENCE_PATTERNS.get(language)
+    return patterns.query if patterns is not None else ""
+
+
 def find_references(
-    root: Node, data: bytes, grammar: Grammar, language: str, known: Mapping[int, Definition] = NOTHING_KNOWN
+    found: Mapping[str, list[Node]],
+    data: bytes,
+    grammar: Grammar,
+    language: str,
+    known: Mapping[int, Definition] = NOTHING_KNOWN,
 ) -> FileReferences:
-    """Return the definitions, references and imports of the tree of `data`.
+    """Return the definitions, references and imports among the captures in the tree of `data`.
 
     Nothing for a language without patterns. `known` are definitions found before, by the id of their inner
     node.
@@ -64,7 +74,6 @@ def find_references(
     patterns = REFERENCE_PATTERNS.get(language)
     if patterns is None:
         return FileReferences()
-    found = captures(grammar, patterns.query, root)
     definitions = tuple(_definitions(found.get("definition", []), grammar, known))
     imports = tuple(
         imported
@@ -104,7 +113,7 @@ def _definitions(
 
 
 def _references(
-    found: dict[str, list[Node]],
+    found: Mapping[str, list[Node]],
     patterns: ReferencePatterns,
     definitions: tuple[FileDefinition, ...],
     imports: tuple[FileImport, ...],

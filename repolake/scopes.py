@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from repolake.tokens import TokenCounter
+from repolake.tokens import ELLIPSIS, TokenCounter
 
 MODULE_SYMBOL = "<module>"
 MODULE_KIND = "module"
@@ -14,8 +14,7 @@ SYMBOL_SHARE = 4  # a symbol takes at most a quarter of the budget, a signature 
 SIGNATURE_SHARE = 2
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Scope:
+class Scope(NamedTuple):
     """A definition, a section or the module.
 
     `room` tokens are left for the text of a chunk that holds the signature, `later_room` where the signature
@@ -68,14 +67,13 @@ class ScopeMaker:
         room = self._left - symbol_count
         count = 0
         if signature is not None:
-            signature = self._shortened(signature, room // SIGNATURE_SHARE, keep_end=False)
+            most = room // SIGNATURE_SHARE
+            signature, count = self._shortened(signature, most, keep_end=False)
             if name not in signature:  # `typedef struct`, a tiny budget, many modifiers
-                named = f"{signature} {name}"
-                is_short = self._counter.count(named) <= room // SIGNATURE_SHARE
-                signature = (
-                    named if is_short else self._shortened(name, room // SIGNATURE_SHARE, keep_end=False)
-                )
-            count = self._counter.count(signature)
+                signature = f"{signature} {name}"
+                count = self._counter.count(signature)
+                if count > most:
+                    signature, count = self._shortened(name, most, keep_end=False)
         return Scope(symbol, kind, signature, count, *span, HEADER_RESERVE + symbol_count, room)
 
     def _shortened_symbol(self, symbol: str) -> tuple[str, int]:
@@ -87,22 +85,23 @@ class ScopeMaker:
         names = symbol.split(".")
         while (count := self._counter.count(symbol)) > most:
             if len(names) == 1:
-                symbol = self._shortened(symbol, self._left // SIGNATURE_SHARE, keep_end=True)
-                return symbol, self._counter.count(symbol)
+                return self._shortened(symbol, self._left // SIGNATURE_SHARE, keep_end=True)
             names.pop(0)
-            symbol = ".".join(["…", *names])
+            symbol = ".".join([ELLIPSIS, *names])
         return symbol, count
 
-    def _shortened(self, text: str, most: int, *, keep_end: bool) -> str:
-        """Return `text`, or as much of one end of it as `most` tokens hold, with `…` for the rest."""
-        if len(text) <= most or self._counter.count(text) <= most:
-            return text
+    def _shortened(self, text: str, most: int, *, keep_end: bool) -> tuple[str, int]:
+        """Return `text`, or as much of one end of it as `most` tokens hold, with `…`, and its tokens."""
+        count = self._counter.count(text)
+        if count <= most:
+            return text, count
         low, high = 0, min(len(text), most * 8)
         while low + 1 < high:
             middle = (low + high) // 2
-            part = "…" + text[-middle:] if keep_end else text[:middle] + "…"
+            part = ELLIPSIS + text[-middle:] if keep_end else text[:middle] + ELLIPSIS
             if self._counter.count(part) <= most:
                 low = middle
             else:
                 high = middle
-        return "…" + text[len(text) - low :] if keep_end else text[:low].rstrip() + "…"
+        text = ELLIPSIS + text[len(text) - low :] if keep_end else text[:low].rstrip() + ELLIPSIS
+        return text, self._counter.count(text)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from repolake.embedder import Embedder, load_embedder
-from repolake.errors import ModelError, ModelMismatchError, QueryError, UnknownNameError
-from repolake.model_identity import ModelIdentity, resolve_model
+from repolake.errors import ModelError, QueryError, SelectionError, UnknownNameError, sentence
 from repolake.moments import read_moment
+from repolake.query_models import IndexedModel, QueryRerankers
 from repolake.records import Kind, SearchHit, SearchMode
+from repolake.repository_map import map_lines
+from repolake.reranker import Passage
+from repolake.selection import checked_url, pick_files
 from repolake.session import Connection, Session, open_session
 from repolake.settings import Settings, load_settings
 
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
 
 FILTERS = ("repository", "ref", "language", "kind", "path", "path_glob", "symbol", "since")
 MAX_K = 10_000
-MAX_RECENCY = 100
+MAX_WEIGHT = 100
+RERANK_FACTOR = 3  # of k: so many of the hybrid's first are reranked, unless asked otherwise,
+MAX_RERANK_DEPTH = 200  # but no more than these
 EVERY_REF = "*"
 
 
@@ -37,9 +41,17 @@ class SearchHits(list[SearchHit]):
 class Index:
     """The published database of one data folder, as it was when opened. Close it, or use `with`."""
 
-    def __init__(self, session: Session, embed_query: Callable[[str], Sequence[float]]) -> None:
+    def __init__(
+        self,
+        session: Session,
+        embed_query: Callable[[str], Sequence[float]],
+        rerankers: QueryRerankers,
+        settings: Settings,
+    ) -> None:
         self._session = session
         self._embed_query = embed_query
+        self._rerankers = rerankers
+        self._settings = settings
 
     @property
     def connection(self) -> Connection:
@@ -70,50 +82,136 @@ class Index:
         mode: SearchMode | str = SearchMode.HYBRID,
         *,
         recency: float = 0.0,
+        references: float = 0.0,
+        select: str | None = None,
+        rerank: str | None = None,
+        rerank_depth: int | None = None,
         **filters: str | None,
     ) -> SearchHits:
-        """Return the k best chunks that pass the filters, best first.
+        """Return the k best chunks that pass the filters, best first; of copies the best alone.
 
         Filters: repository, ref ("*" for all), language, kind, path (a file, or a folder with a final
-        "/"), path_glob, symbol, since (files changed since a date or for an age such as `7d`). `recency`
-        is the weight of newer files in a hybrid search: at 1, the newest file's chunks gain as much as the
-        first place of an arm gives.
+        "/"), path_glob, symbol, since (files changed since a date or for an age such as `7d`).
+
+        Further arms of a hybrid search, each off unless asked for: `recency` is the weight of newer files,
+        and `references` that of chunks that use what the query names; at 1, the first gains as much as the
+        first place of an arm gives. `select` is the address of an OpenAI-compatible endpoint that picks
+        files from the map of the one repository searched; it is sent the query, paths and signatures.
+
+        `rerank` names a cross-encoder that orders the first `rerank_depth` of the hybrid (default: three
+        times k, at most 200) by its own score.
 
         Raises QueryError for a blank query or a filter without a meaning, UnknownNameError for a
         repository or ref that the index does not hold, ModelError when vectors were asked for, or no word
-        found anything, and the model cannot be used, QueryTimeoutError and DatabaseError when the database
-        could not answer.
+        found anything, and the model cannot be used, RerankerError when the cross-encoder cannot be used,
+        QueryTimeoutError and DatabaseError when the database could not answer.
         """
         text = _checked_query(query)
         mode = _checked_mode(mode)
-        parameters = self.checked_filters(filters) | {"k": _checked_k(k)}
-        if mode is SearchMode.HYBRID:
-            parameters["recency"] = _checked_recency(recency)
-        elif recency:
-            raise QueryError(f"recency has no part in mode {mode.value}", "use the mode hybrid")
+        parameters = self.checked_filters(filters)
+        k = _checked_k(k)
+        asked = {"recency": recency, "references": references, "select": select, "rerank": rerank}
+        if mode is not SearchMode.HYBRID:
+            for name in (name for name, value in asked.items() if value):
+                raise QueryError(f"{name} has no part in mode {mode.value}", "use the mode hybrid")
+        weights = [_checked_weight(name, asked[name]) for name in ("recency", "references")]
+        depth = _checked_depth(rerank, rerank_depth, k)
+        if rerank is not None:
+            self._rerankers.load(rerank)  # before any work, should it be unusable
         notes: list[str] = []
-        failed: ModelError | None = None
-        if mode is not SearchMode.VECTOR:
-            parameters["query"] = text
-        if mode is not SearchMode.TEXT:
-            try:
-                parameters["query_embedding"] = self._embedding(text)
-            except ModelError as error:
-                if mode is SearchMode.VECTOR:
-                    raise
-                failed = error
-                notes.append(f"words only: {error}")
-                parameters["query_embedding"] = None
-        rows = self._session.rows(f"queries/search_{mode.value}", parameters)
-        hits = [SearchHit(*row) for row in rows]
+        if mode is SearchMode.TEXT:
+            rows = self._session.rows("queries/search_text", parameters | {"k": k, "query": text})
+            return SearchHits([SearchHit(*row) for row in rows])
+        embedding, failed = self._query_embedding(text)
+        given = parameters | {"k": depth, "query_embedding": embedding}
+        if mode is SearchMode.VECTOR:
+            if failed is not None:
+                raise failed
+            return SearchHits([SearchHit(*row) for row in self._session.rows("queries/search_vector", given)])
+        arms = self._reference_arm(text, weights[1], parameters)
+        if select is not None:
+            arms += self._selected_arm(text, embedding, select, parameters, notes)
+        given |= {"query": text, "recency": weights[0], "arms": arms or None}
+        hits = [SearchHit(*row) for row in self._session.rows("queries/search_hybrid", given)]
         if failed is not None and not hits:
             raise failed  # neither arm answered: that is no empty result
-        if mode is SearchMode.HYBRID and hits:
-            if not any(hit.text_rank for hit in hits):
-                notes.append("no word of the query stands in the index: ordered by meaning alone")
-            elif not notes and not any(hit.vector_rank for hit in hits):
-                notes.append("the index holds no vectors for this: ordered by words alone")
+        notes += _arm_notes(hits, failed)
+        if rerank is not None:
+            hits = self._reranked(rerank, text, hits, notes)[:k]
         return SearchHits(hits, tuple(notes))
+
+    def _query_embedding(self, text: str) -> tuple[list[float] | None, ModelError | None]:
+        """Return the query's vector, or why there is none."""
+        try:
+            return self._embedding(text), None
+        except ModelError as error:
+            return None, error
+
+    def _reference_arm(self, query: str, weight: float, parameters: dict[str, Any]) -> list[dict[str, Any]]:
+        if not weight:
+            return []
+        given = parameters | {"query": query, "weight": weight}
+        return self._session.rows("queries/reference_arm", given)[0][0] or []
+
+    def _reranked(self, name: str, query: str, hits: list[SearchHit], notes: list[str]) -> list[SearchHit]:
+        """Return the hits by a cross-encoder's scores; equal ones keep their order."""
+        if not hits:
+            return hits
+        passages = [Passage(hit.path, hit.symbol, hit.signature, hit.text) for hit in hits]
+        found = self._rerankers.rerank(name, query, passages)
+        reranker = self._rerankers.load(name)
+        if found.cut_count:
+            limit = reranker.identity.max_tokens
+            notes.append(
+                f"{found.cut_count} of {len(hits)} candidates were cut to the reranker's {limit} tokens"
+            )
+        order = sorted(range(len(hits)), key=lambda row: (-found.scores[row], row))
+        return [
+            replace(
+                hits[row],
+                rank=place,
+                score=float(found.scores[row]),
+                hybrid_rank=hits[row].rank,
+                hybrid_score=hits[row].score,
+                rerank_score=float(found.scores[row]),
+                reranker=reranker.identity.label,
+            )
+            for place, row in enumerate(order, 1)
+        ]
+
+    def _selected_arm(
+        self,
+        query: str,
+        embedding: list[float] | None,
+        url: str,
+        parameters: dict[str, Any],
+        notes: list[str],
+    ) -> list[dict[str, Any]]:
+        """Return the chunks of the files that a model picks; what goes wrong there is a note, not the end."""
+        checked_url(url)
+        repository = parameters["repository"] or self._only_repository()
+        budget = {"repository": repository, "token_budget": self._settings.select_tokens}
+        rows = self._session.rows("queries/repo_map", budget)
+        if not rows:
+            notes.append(f"no files were picked: {repository} has no map")
+            return []
+        paths = dict.fromkeys(str(row[1]) for row in rows)
+        try:
+            picked = pick_files(query, "\n".join(map_lines(rows)), paths, url=url, settings=self._settings)
+        except SelectionError as error:
+            notes.append(sentence(error))
+            return []
+        arm = {"repository": repository, "paths": picked, "query_embedding": embedding}
+        return self._session.rows("queries/selected_arm", parameters | arm)[0][0] or []
+
+    def _only_repository(self) -> str:
+        repositories = sorted({row[0] for row in self._session.rows("queries/known_names", {})})
+        if len(repositories) != 1:
+            raise QueryError(
+                "files are picked from the map of one repository",
+                f"name it with --repository: {', '.join(repositories)}",
+            )
+        return str(repositories[0])
 
     def sql(
         self,
@@ -176,78 +274,26 @@ def open_index(
     *,
     settings: Settings | None = None,
     embed_query: Callable[[str], Sequence[float]] | None = None,
+    rerankers: Collection[str] | None = None,
 ) -> Index:
     """Open the published database read-only, with its model for queries.
 
     `embed_query` (text → `(dimension,)` unit vector) replaces the model, for a process that holds it
-    already. The model is loaded by the first query that needs it.
+    already. The model is loaded by the first query that needs it. `rerankers` are the cross-encoders that a
+    search may name (null: any), for a service to strangers.
 
     Raises IndexMissingError before the first publish, LakeFormatError for a database of another version.
     """
     settings = settings or load_settings()
     session = open_session(Path(data_dir), settings)
     found = session.rows("queries/model", {})[0]
-    model = _IndexedModel(*found, settings=settings, data_dir=Path(data_dir))
+    model = IndexedModel(*found, settings=settings, data_dir=Path(data_dir))
+    allowed = QueryRerankers(settings, Path(data_dir), rerankers)
     if embed_query is None:
-        session.register_embed(model.embed, model.load, model.dimension)
+        session.register_models(model.embed, model.load, model.dimension, allowed.scores)
     else:
-        session.register_embed(embed_query, lambda: None, model.dimension)
-    return Index(session, embed_query or model.embed)
-
-
-class _IndexedModel:
-    """The model that the vectors were made with, loaded when the first query comes."""
-
-    def __init__(
-        self,
-        name: str,
-        revision: str | None,
-        fingerprint: str,
-        dimension: int,
-        *,
-        settings: Settings,
-        data_dir: Path,
-    ) -> None:
-        self.dimension = dimension
-        self._name = name
-        self._revision = revision
-        self._fingerprint = fingerprint
-        self._settings = settings
-        self._data_dir = data_dir
-        self._embedder: Embedder | None = None
-        self._lock = threading.Lock()  # a model is loaded once, and torch knows best how to use the cores
-
-    def load(self) -> Embedder:
-        """Return the model, from the second call on at once.
-
-        Raises ModelError when it cannot be used, ModelMismatchError when it is another one now.
-        """
-        with self._lock:
-            if self._embedder is None:
-                self._embedder = load_embedder(self._identity(), self._settings)
-            return self._embedder
-
-    def embed(self, text: str) -> Sequence[float]:
-        """Return the query's vector: `(dimension,)` float32, unit length.
-
-        Raises ModelError when the model cannot be used, ModelMismatchError when it is another one now.
-        """
-        embedder = self.load()
-        with self._lock:
-            vector: list[float] = embedder.embed_query(text).tolist()
-        return vector
-
-    def _identity(self) -> ModelIdentity:
-        identity = resolve_model(
-            self._name,
-            revision=self._revision,
-            dimension=self.dimension,
-            trust_remote_code=self._settings.trust_remote_code == self._name,
-            cache_dir=self._data_dir,
-        )
-        if identity.fingerprint != self._fingerprint:
-            raise ModelMismatchError(identity.label, f"{self._name}@{self._fingerprint[:12]}")
-        return identity
+        session.register_models(embed_query, lambda: None, model.dimension, allowed.scores)
+    return Index(session, embed_query or model.embed, allowed, settings)
 
 
 def _clean(text: str) -> str:
@@ -270,11 +316,24 @@ def _checked_k(k: object) -> int:
     return k
 
 
-def _checked_recency(recency: object) -> float:
-    is_number = isinstance(recency, (int, float)) and not isinstance(recency, bool)
-    if not is_number or not 0 <= float(recency) <= MAX_RECENCY:  # type: ignore[arg-type]
-        raise QueryError(f"recency is {recency!r}", f"give a number from 0 to {MAX_RECENCY}")
-    return float(recency)  # type: ignore[arg-type]
+def _checked_weight(name: str, weight: object) -> float:
+    is_number = isinstance(weight, (int, float)) and not isinstance(weight, bool)
+    if not is_number or not 0 <= float(weight) <= MAX_WEIGHT:  # type: ignore[arg-type]
+        raise QueryError(f"{name} is {weight!r}", f"give a number from 0 to {MAX_WEIGHT}")
+    return float(weight)  # type: ignore[arg-type]
+
+
+def _checked_depth(rerank: str | None, depth: int | None, k: int) -> int:
+    """Return how many hits the hybrid gives: k, or with a reranker as many as it orders."""
+    if depth is not None and rerank is None:
+        raise QueryError("rerank_depth has no part without a reranker", "name one with rerank")
+    if rerank is None:
+        return k
+    if depth is None:
+        return max(k, min(RERANK_FACTOR * k, MAX_RERANK_DEPTH))
+    if not isinstance(depth, int) or isinstance(depth, bool) or not k <= depth <= MAX_K:
+        raise QueryError(f"rerank_depth is {depth!r}", f"give a whole number from k ({k}) to {MAX_K}")
+    return depth
 
 
 def _checked_mode(mode: SearchMode | str) -> SearchMode:
@@ -282,3 +341,15 @@ def _checked_mode(mode: SearchMode | str) -> SearchMode:
         return SearchMode(mode)
     except ValueError as error:
         raise QueryError(f"{mode!r} is no mode", f"use one of {', '.join(SearchMode)}") from error
+
+
+def _arm_notes(hits: list[SearchHit], failed: ModelError | None) -> list[str]:
+    """Say which of words and meaning the hits had to do without."""
+    words_only = [] if failed is None else [f"words only: {failed}"]
+    if not hits:
+        return words_only
+    if not any(hit.text_rank for hit in hits):
+        return [*words_only, "no word of the query stands in the index: ordered by meaning alone"]
+    if failed is None and not any(hit.vector_rank for hit in hits):
+        return ["the index holds no vectors for this: ordered by words alone"]
+    return words_only

@@ -47,6 +47,12 @@ class SearchParameters(BaseModel):
     recency: float = Field(
         0.0, ge=0, le=100, description="How much newer files count in a hybrid search; 1: as an arm."
     )
+    references: float = Field(
+        0.0, ge=0, le=100, description="How much chunks count that use what the query names; 1: as an arm."
+    )
+    rerank: bool = Field(
+        False, description="Order the first results by the server's cross-encoder, if it has one."
+    )
 
 
 class ChunkParameters(BaseModel):
@@ -113,6 +119,12 @@ class Hit(BaseModel):
     vector_rank: int | None = Field(description="Place by cosine similarity, null beyond the first 100.")
     vector_score: float | None = Field(description="Cosine similarity.")
     recency_rank: int | None = Field(None, description="Place by recency, if that was asked for.")
+    arm_ranks: dict[str, int] | None = Field(None, description="Places in other arms that were asked for.")
+    copy_count: int | None = Field(None, description="How many more chunks of default refs are the same.")
+    hybrid_rank: int | None = Field(None, description="Place before reranking.")
+    hybrid_score: float | None = Field(None, description="Score before reranking.")
+    rerank_score: float | None = Field(None, description="The cross-encoder's score.")
+    reranker: str | None = Field(None, description="The cross-encoder: name and start of its fingerprint.")
 
 
 class Context(BaseModel):

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from repolake import database
+from repolake import database_files
 from repolake.errors import IndexMissingError, QueryTimeoutError, RepolakeError, sentence
 from repolake.search import Index, open_index
 from repolake.settings import Settings
@@ -50,7 +50,7 @@ class PublishedIndex:
         The new one answers a first query before any request meets it. If it cannot be opened, the old one
         answers on and `problem` says why.
         """
-        published = database.published_path(self._settings.data_dir)
+        published = database_files.published_path(self._settings.data_dir)
         if published is None or published == self.path:
             return False
         try:
@@ -100,7 +100,10 @@ class PublishedIndex:
             old.index.close()
 
     def _opened(self) -> Index:
-        index = open_index(self._settings.data_dir, settings=self._settings)
+        reranker = self._settings.serve_reranker
+        index = open_index(
+            self._settings.data_dir, settings=self._settings, rerankers=[reranker] if reranker else []
+        )
         try:
             index.search(WARM_UP_QUERY, k=1)
         except QueryTimeoutError:

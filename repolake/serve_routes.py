@@ -67,6 +67,10 @@ def make_router(state: ServerState) -> APIRouter:
         """
         given = parameters.model_dump()
         query, k, mode = given.pop("q"), given.pop("k"), given.pop("mode")
+        if given.pop("rerank"):
+            if not state.settings.serve_reranker:
+                return refuse(422, "rerank: no reranker here; REPOLAKE_SERVE_RERANKER names one")
+            given["rerank"] = state.settings.serve_reranker
         return await ask(request, lambda index: index.search(query, k=k, mode=mode, **given))
 
     @router.get("/chunks/{chunk_id}", response_model=answers.Chunk, summary="One chunk in its file")

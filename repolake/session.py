@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
-from duckdb.sqltypes import FLOAT, VARCHAR
+from duckdb.sqltypes import DOUBLE, FLOAT, VARCHAR
 
 from repolake import database, sql_files
 from repolake.cores import usable_core_count
@@ -55,10 +55,14 @@ class Session:
         """Close the connection."""
         self.connection.close()
 
-    def register_embed(
-        self, embed_query: Callable[[str], Sequence[float]], load_model: Callable[[], object], dimension: int
+    def register_models(
+        self,
+        embed_query: Callable[[str], Sequence[float]],
+        load_model: Callable[[], object],
+        dimension: int,
+        rerank_scores: Callable[[str, str, list[dict[str, str | None]]], list[float]],
     ) -> None:
-        """Give SQL `embed(text)` and `search(query)`, then lock the settings.
+        """Give SQL `embed(text)`, `rerank_scores(…)` and `search(query)`, then lock the settings.
 
         The time that `load_model` takes, at the first text, does not count as the query's.
         Sessions of one process on one file share functions and settings in DuckDB: the first one's stay,
@@ -73,7 +77,14 @@ class Session:
         is_locked = self.connection.execute(sql_files.read("session/is_locked")).fetchone()
         if is_locked == (False,):
             vector = duckdb.array_type(FLOAT, dimension)
+            passage = duckdb.struct_type(dict.fromkeys(("path", "symbol", "signature", "text"), VARCHAR))
             self.connection.create_function("embed", embed, [VARCHAR], vector)
+            self.connection.create_function(
+                "rerank_scores",
+                rerank_scores,
+                [VARCHAR, VARCHAR, duckdb.list_type(passage)],
+                duckdb.list_type(DOUBLE),
+            )
             self.connection.execute(sql_files.read("session/lock"))
         self._prepare(self.connection)
 

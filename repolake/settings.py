@@ -85,6 +85,11 @@ class Settings(BaseSettings):
         ge=0,
         description="How long gc keeps replaced databases (for rollback) and what dead runs left unfinished.",
     )
+    databases_kept: int = Field(
+        2,
+        ge=1,
+        description="How many replaced databases stay for rollback; a publish removes older ones.",
+    )
     runs_kept: int = Field(
         400, ge=2, description="Of how many runs gc keeps the history that `status` and SQL show."
     )
@@ -122,6 +127,19 @@ class Settings(BaseSettings):
         30.0, gt=0, description="How long one query of a session may run before it is interrupted."
     )
 
+    select_model: str = Field(
+        "default", description="Name of the model that `search --select` asks its endpoint for."
+    )
+    select_key: SecretStr | None = Field(
+        None, min_length=1, description="API key that `search --select` sends to its endpoint."
+    )
+    select_tokens: int = Field(
+        6000, ge=100, description="Most tokens of the repository map that `search --select` sends."
+    )
+    select_timeout_seconds: float = Field(
+        60.0, gt=0, description="How long `search --select` waits for its endpoint; then it searches without."
+    )
+
     # nightly flow
     repositories_file: Path = Field(
         Path("repolake.toml"), description="The list of repositories that the nightly flow indexes."
@@ -154,6 +172,10 @@ class Settings(BaseSettings):
     )
     serve_without_token: bool = Field(
         False, description="Let `repolake serve` answer other machines without a token, say behind a proxy."
+    )
+    serve_reranker: str = Field(
+        "",
+        description="Cross-encoder that `repolake serve` and `repolake mcp` offer; empty: none.",
     )
     serve_sql: bool = Field(False, description="Let `repolake serve` answer SQL of its clients.")
     serve_sql_rows: int = Field(

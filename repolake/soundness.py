@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from repolake import database
+from repolake import database, database_files
 from repolake.damage import content_shards, find_lost_shards
 from repolake.errors import DatabaseError, IndexMissingError, LakeFormatError
 from repolake.lake import Lake
@@ -38,7 +38,7 @@ def check(settings: Settings) -> Soundness:
 
     Raises IndexMissingError when nothing was ever published, LakeFormatError for a lake of a newer repolake.
     """
-    path = database.published_path(settings.data_dir)
+    path = database_files.published_path(settings.data_dir)
     if path is None:
         raise IndexMissingError(str(settings.data_dir))
     lake = Lake(settings.data_dir)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from repolake.atoms import AtomList
 from repolake.grammar import Grammar
@@ -11,10 +12,10 @@ from repolake.headings import HEADED_LANGUAGES, find_headings
 from repolake.packing import Span, pack
 from repolake.parser_input import parser_input
 from repolake.records import Chunker
-from repolake.references import FileReferences, find_references
+from repolake.references import FileReferences, find_references, reference_query
 from repolake.scopes import HEADER_RESERVE, ScopeMaker
 from repolake.section_atoms import add_sections
-from repolake.syntax import error_bytes, missing_package, parse
+from repolake.syntax import captures, error_bytes, missing_package, parse
 from repolake.syntax_atoms import SyntaxAtoms
 from repolake.tokens import TextTokens, TokenCounter
 from repolake.windows import fixed_windows
@@ -25,8 +26,7 @@ NO_REFERENCES = FileReferences()
 MOST_ERRORS = 0.5  # share of a file under syntax errors from which its tree says too little
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(NamedTuple):
     """One chunk of one text: bytes of its UTF-8 form, 1-based inclusive lines, tokens as embedded."""
 
     symbol: str
@@ -82,7 +82,7 @@ def _counted(chunks: tuple[Chunk, ...], data: bytes, counter: TokenCounter) -> t
         signature = f"{chunk.signature}\n" if chunk.is_continuation else ""
         own = data[chunk.start_byte : chunk.end_byte].decode()
         token_count = HEADER_RESERVE + counter.count(f"{chunk.symbol}\n{signature}{own}")
-        counted.append(replace(chunk, token_count=token_count))
+        counted.append(chunk._replace(token_count=token_count))
     return tuple(counted)
 
 
@@ -106,12 +106,13 @@ def _split(text: str, language: str, budget: int, counter: TokenCounter, chunker
     if root.has_error and error_bytes(root) > MOST_ERRORS * len(data):
         atoms.add_lines(0, len(data), scopes.module, 0)
         return FileChunks(_describe(pack(tokens, atoms.atoms), tokens), has_syntax_error=True)
+    captured = captures(grammar, reference_query(language), root)
     syntax_atoms = SyntaxAtoms(grammar, parsed, tokens, scopes, atoms)
-    syntax_atoms.add(root)
+    syntax_atoms.add(root, captured)
     return FileChunks(
         _describe(pack(tokens, atoms.atoms), tokens),
         root.has_error,
-        references=find_references(root, parsed, grammar, language, syntax_atoms.definitions),
+        references=find_references(captured, parsed, grammar, language, syntax_atoms.definitions),
     )
 
 

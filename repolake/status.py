@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from repolake import database
+from repolake import database, database_files
 from repolake.errors import IndexMissingError, LakeReadError
 from repolake.lake import Lake
 from repolake.manifest import Manifest
@@ -121,7 +121,7 @@ def read_status(
 def _status(lake: Lake, manifests: Sequence[Manifest], now: datetime, run_count: int) -> Status:
     data_dir = lake.data_dir
     latest = manifests[-1]
-    published = database.published_path(data_dir)
+    published = database_files.published_path(data_dir)
     decisions = {s.snapshot_id: lake.decisions(s.snapshot_id) for s in latest.snapshots if s.is_current}
     chunk_counts = database.chunk_counts(published) if published is not None else {}
     repositories = []

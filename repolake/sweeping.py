@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from repolake import database
+from repolake import database, database_files
 from repolake.compaction import key_of
 from repolake.cores import usable_core_count
 from repolake.damage import shard_folders
@@ -100,14 +100,14 @@ def temporary_files(lake: Lake) -> Iterator[Path]:
         yield from folder.glob("_*")
     for kind in ("chunks", "embeddings"):
         yield from (lake.root / kind).glob("*/_*")
-    yield from lake.data_dir.glob(f"_*-{database.PUBLISHED_NAME}")
+    yield from lake.data_dir.glob(f"_*-{database_files.PUBLISHED_NAME}")
     yield from lake.data_dir.glob("scratch")
-    yield from lake.data_dir.glob(f"{database.DRAFT_PREFIX}index-*.duckdb*")
+    yield from lake.data_dir.glob(f"{database_files.DRAFT_PREFIX}index-*.duckdb*")
 
 
 def old_databases(lake: Lake, grace_hours: float) -> Iterator[Path]:
     """Yield the database files that were never published, and those replaced longer ago than the grace."""
-    published = database.published_path(lake.data_dir)
+    published = database_files.published_path(lake.data_dir)
     finished = {manifest.database for manifest in lake.manifests()}
     for path in sorted(lake.data_dir.glob("index-*.duckdb")):
         if path != published and not (path.name in finished and is_young(path, grace_hours)):

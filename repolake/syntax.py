@@ -44,23 +44,31 @@ def parse(grammar: Grammar, data: bytes) -> Node | None:
 
 
 @lru_cache(maxsize=64)
-def _query(package: str, function: str, pattern: str) -> Query | None:
-    parser = _parser(package, function)
+def _query(grammar: Grammar, pattern: str) -> Query | None:
+    parser = _parser(grammar.package, grammar.function)
     if parser is None or parser.language is None:
         return None
+    lines = []
+    for capture, types in (("definition", grammar.definitions), ("value", grammar.values)):
+        known = [name for name in sorted(types) if parser.language.id_for_node_kind(name, True) is not None]
+        if known:
+            lines.append(f"[{' '.join(f'({name})' for name in known)}] @{capture}")
     try:
-        return Query(parser.language, pattern)
+        return Query(parser.language, "\n".join([*lines, pattern]))
     except ValueError:
-        return None  # another version of the grammar has no such node types
+        # A grammar of another version, with other node types than the pattern names.
+        return Query(parser.language, "\n".join(lines))
 
 
 def captures(grammar: Grammar, pattern: str, root: Node) -> dict[str, list[Node]]:
-    """Return the nodes that a query pattern captures below `root`, by capture name.
+    """Return the nodes that a query pattern captures below `root`, by capture name, found in one walk.
 
-    Nothing where the installed grammar has other node types than the pattern names.
+    Besides, `definition` has all nodes that the grammar's entry calls definitions, and `value` those that
+    become one by a name. Where the installed grammar has other node types than the pattern names, these two
+    are all.
     """
-    query = _query(grammar.package, grammar.function, pattern)
-    return QueryCursor(query).captures(root) if query is not None else {}
+    query = _query(grammar, pattern)
+    return QueryCursor(query).captures(root) if query is not None and query.pattern_count else {}
 
 
 def error_bytes(root: Node) -> int:

@@ -8,8 +8,8 @@ the stack.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from operator import sub
@@ -18,7 +18,7 @@ from typing import NamedTuple
 from repolake.atoms import AtomList
 from repolake.definitions import Definition, find_definition, holds_definitions, is_block, is_class_like
 from repolake.grammar import FUNCTION_LIKE, Grammar
-from repolake.packing import BYTES_PER_TOKEN, Atom, fits
+from repolake.packing import BYTES_PER_TOKEN, fits
 from repolake.scopes import Scope, ScopeMaker
 from repolake.syntax import Node
 from repolake.tokens import NO_LINE, TextTokens
@@ -67,6 +67,14 @@ class _Task(NamedTuple):
         return self.leads[0] if self.leads else self.start
 
 
+class _Run(NamedTuple):
+    """Statements that each take whole lines and fit: atoms at once."""
+
+    starts: list[int]
+    scope: Scope
+    depth: int
+
+
 class SyntaxAtoms:
     """Adds the atoms of one tree to a list. `parsed` is the text as the parser got it."""
 
@@ -79,21 +87,26 @@ class SyntaxAtoms:
         self._data = tokens.data
         self._scopes = scopes
         self._atoms = atoms
+        self._head_starts: list[int] = []
         self._found: dict[int, Definition | None] = {}
         # Where the white space at the start of each line ends.
         texts = map(len, map(bytes.lstrip, parsed.split(b"\n")))
         self._indent_ends: list[int] = list(map(sub, tokens.line_ends, texts))
         self._leading = grammar.comments | grammar.attached
 
-    def add(self, root: Node) -> None:
-        """Add the atoms of the whole text."""
+    def add(self, root: Node, captured: Mapping[str, list[Node]]) -> None:
+        """Add the atoms of the whole text.
+
+        Nothing is a definition that has no node inside which is `captured` as `definition` or `value`.
+        """
+        heads = (node for capture in ("definition", "value") for node in captured.get(capture, ()))
+        self._head_starts = sorted(head.start_byte for head in heads)
         parts = self._flatten(root, 0)
         stack = self._tasks(parts, (0, len(self._data)), self._scopes.module, 0)[::-1]
-        done = self._atoms.atoms
         while stack:
             task = stack.pop()
-            if isinstance(task, Atom):
-                done.append(task)
+            if isinstance(task, _Run):
+                self._atoms.add_run(*task)
             else:
                 stack.extend(reversed(self._process(task)))
 
@@ -102,7 +115,7 @@ class SyntaxAtoms:
         """What was found to be a definition, by the id of its inner node."""
         return {found.inner.id: found for found in self._found.values() if found is not None}
 
-    def _process(self, task: _Task) -> list[_Task | Atom]:
+    def _process(self, task: _Task) -> list[_Task | _Run]:
         """Add the atoms of a task, or return the smaller tasks that it falls into."""
         nodes, start, end, scope, depth, found, is_alone, leads = task
         first = leads[0] if leads else start
@@ -117,7 +130,7 @@ class SyntaxAtoms:
         if len(nodes) > 1:
             parts = [(node.start_byte, node, False) for node in nodes]
             apart = self._tasks(parts, (first, end), scope, depth + 1, inside_line=True)
-            if len(apart) > 1:
+            if len(apart) > 1 or (isinstance(apart[0], _Run) and len(apart[0].starts) > 1):
                 return apart
         # Every step goes down the tree, so that this ends.
         if all(not node.named_child_count for node in nodes):
@@ -137,7 +150,18 @@ class SyntaxAtoms:
             and not self._begins_line(start)
         )
 
+    def _may_define(self, node: Node) -> bool:
+        """Whether a definition may stand in a node: most nodes need no closer look."""
+        starts = self._head_starts
+        first = bisect_left(starts, node.start_byte)
+        return first < len(starts) and starts[first] < node.end_byte
+
+    def _holds_definitions(self, node: Node) -> bool:
+        return self._may_define(node) and holds_definitions(node, self._grammar)
+
     def _find(self, node: Node) -> Definition | None:
+        if not self._may_define(node):
+            return None
         if node.id not in self._found:
             self._found[node.id] = find_definition(node, self._grammar)
         return self._found[node.id]
@@ -157,10 +181,10 @@ class SyntaxAtoms:
         return (
             scope.kind not in FUNCTION_LIKE
             and is_block(node, self._grammar)
-            and holds_definitions(node, self._grammar)
+            and self._holds_definitions(node)
         )
 
-    def _process_definition(self, task: _Task, found: Definition) -> list[_Task | Atom]:
+    def _process_definition(self, task: _Task, found: Definition) -> list[_Task | _Run]:
         scope = self._scope(found, task.scope)
         is_group = self._is_group(found)
         if not is_group:
@@ -178,7 +202,7 @@ class SyntaxAtoms:
         if found.body is None:
             return False
         if found.inner.type in self._grammar.namespaces:
-            return holds_definitions(found.body, self._grammar)
+            return self._holds_definitions(found.body)
         if found.kind != "module":
             return False
         inside = (self._find(child) for child in found.body.named_children)
@@ -243,11 +267,7 @@ class SyntaxAtoms:
         )
 
     def _is_open_block(self, node: Node) -> bool:
-        return (
-            is_block(node, self._grammar)
-            and self._find(node) is None
-            and holds_definitions(node, self._grammar)
-        )
+        return is_block(node, self._grammar) and self._find(node) is None and self._holds_definitions(node)
 
     def _tasks(
         self,
@@ -257,7 +277,7 @@ class SyntaxAtoms:
         depth: int,
         *,
         inside_line: bool = False,
-    ) -> list[_Task | Atom]:
+    ) -> list[_Task | _Run]:
         """Group nodes into tasks that start lines, comments with the definition below them.
 
         Statements that take whole lines and fit are atoms at once: most nodes are such.
@@ -268,13 +288,14 @@ class SyntaxAtoms:
             self._atoms.add_lines(start, end, scope, depth)
             return []
         groups.append(_Group(end, self._tokens.line_at(end), [], None, False, False, False))
-        tasks: list[_Task | Atom] = []
+        tasks: list[_Task | _Run] = []
         leads: list[int] = []
         may_open = scope.kind not in FUNCTION_LIKE
         has_clauses = self._grammar.has_clauses
         line_sums = self._tokens.line_sums
         room = scope.later_room
         most_bytes = room * BYTES_PER_TOKEN
+        run: list[int] | None = None
         for group, following in pairwise(groups):
             if (group.is_header or group.is_leading) and self._leads(group, following):
                 leads.append(group.start)
@@ -288,8 +309,12 @@ class SyntaxAtoms:
                 and line_sums[following.line] - line_sums[group.line] <= room
                 and following.start - group.start <= most_bytes
             ):
-                tasks.append(Atom(group.start, scope, depth))
+                if run is None:
+                    run = []
+                    tasks.append(_Run(run, scope, depth))
+                run.append(group.start)
                 continue
+            run = None
             limit = following.start
             task = _Task(
                 group.nodes, group.start, limit, scope, depth, group.found, group.is_alone, tuple(leads)

@@ -11,8 +11,8 @@ import hashlib
 import json
 import re
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from itertools import accumulate, pairwise
+from operator import add
 from pathlib import Path
 
 from tokenizers import Encoding, Tokenizer
@@ -22,15 +22,38 @@ SPACES = frozenset(b" \t\r\n")  # form feeds are control characters to BERT, and
 GAP = re.compile(r"[ \t\r]")
 _ALPHANUMERIC = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
 _USUAL = bytes([*b"\t\n\r", *range(0x20, 0x7F)])
+_USUAL_OR_HIGH = _USUAL + bytes(range(0x80, 0x100))
 # Punctuation: each sign is one token, whether the vocabulary knows it or not.
 _SIGNS = bytes(byte for byte in range(0x21, 0x7F) if byte not in _ALPHANUMERIC)
 _NOT_SIGNS = bytes(byte for byte in range(0x100) if byte not in _SIGNS and byte != 0x0A)
+_NOT_SIGNS_OR_LINES = bytes(byte for byte in range(0x100) if byte not in _SIGNS)
 _SIGNS_TO_SPACES = bytes.maketrans(_SIGNS, b" " * len(_SIGNS))
+ELLIPSIS = "…"
+_LINE_MARK = "\x01"  # no usual text has it
 REMEMBERED_WORD_LENGTH = 40  # longer words are hashes and data, which do not come back
 REMEMBERED_WORDS = 1_000_000
 NO_LINE = -1
 LONGEST_MARGIN = 200
 LONGEST_WORD_BYTES = 1_000  # a longer word may be cut, into parts of about this size
+
+
+class _WordCounts(dict[str, int]):
+    """The tokens of each ASCII word, asked of the vocabulary when it comes up first."""
+
+    def __init__(self, tokenizer: Tokenizer, *, is_lower: bool) -> None:
+        super().__init__({_LINE_MARK: 0})
+        self._model = tokenizer.model
+        self._is_lower = is_lower
+
+    def __missing__(self, word: str) -> int:
+        # Without the tokenizer around it: normalizing a word of plain ASCII is to lower its case.
+        count = len(self._model.tokenize(word.lower() if self._is_lower else word))
+        if len(word) <= REMEMBERED_WORD_LENGTH:
+            if len(self) >= REMEMBERED_WORDS:
+                self.clear()
+                self[_LINE_MARK] = 0
+            self[word] = count
+        return count
 
 
 def whole_text_tokenizer(tokenizer_file: Path) -> Tokenizer:
@@ -44,17 +67,19 @@ def whole_text_tokenizer(tokenizer_file: Path) -> Tokenizer:
 class TokenCounter:
     """Counts the tokens of one tokenizer: no padding, no truncation, no special tokens."""
 
-    def __init__(self, tokenizer: Tokenizer, fingerprint: str, splits_at_spaces: bool) -> None:
+    def __init__(
+        self, tokenizer: Tokenizer, fingerprint: str, splits_at_spaces: bool, is_lower: bool
+    ) -> None:
         tokenizer.no_padding()
         tokenizer.no_truncation()
         self.fingerprint = fingerprint
         self.is_additive = splits_at_spaces
         self._tokenizer = tokenizer
-        self._counts: dict[str, int] = {}
-        self._passing: list[str] = []  # words of the latest text that are too long to remember
-        self._added = [token.content for token in tokenizer.get_added_tokens_decoder().values()]
-        added = "".join(f"|{re.escape(token)}" for token in self._added)
-        self._unusual = re.compile(r"[^\x20-\x7e\t\r\n]" + added)
+        self._count_of = _WordCounts(tokenizer, is_lower=is_lower).__getitem__
+        self._ellipsis_count = len(self._encode(ELLIPSIS))
+        added = [re.escape(token.content) for token in tokenizer.get_added_tokens_decoder().values()]
+        self._added = re.compile("|".join(added) if added else "(?!)")
+        self._unusual = re.compile("|".join([r"[^\x20-\x7e\t\r\n]", *added]))
 
     @classmethod
     def load(cls, tokenizer_file: Path) -> TokenCounter:
@@ -64,53 +89,56 @@ class TokenCounter:
         """
         data = tokenizer_file.read_bytes()
         config = json.loads(data)
-        splits_at_spaces = (config.get("normalizer") or {}).get("type") == "BertNormalizer" and (
-            config.get("pre_tokenizer") or {}
-        ).get("type") == "BertPreTokenizer"
+        normalizer, pre_tokenizer = config.get("normalizer") or {}, config.get("pre_tokenizer") or {}
+        splits_at_spaces = (
+            normalizer.get("type") == "BertNormalizer" and pre_tokenizer.get("type") == "BertPreTokenizer"
+        )
         fingerprint = hashlib.sha256(data).hexdigest()[:16]
-        return cls(Tokenizer.from_buffer(data), fingerprint, splits_at_spaces)
+        is_lower = bool(normalizer.get("lowercase"))
+        return cls(Tokenizer.from_buffer(data), fingerprint, splits_at_spaces, is_lower)
 
     def count(self, text: str) -> int:
         """Return the number of tokens of `text`, without special tokens."""
-        if not self._is_plain(text):
+        if self.is_additive and ELLIPSIS in text:  # a word of its own, and in every shortened text
+            parts = text.split(ELLIPSIS)
+            return sum(map(self.count, parts), (len(parts) - 1) * self._ellipsis_count)
+        data = text.encode()
+        if not (self.is_additive and self._is_usual(text, data)):
             return len(self._encode(text))
-        data = text.encode()
         words = data.translate(_SIGNS_TO_SPACES).decode("ascii").split()
-        sign_count = len(data.translate(None, _NOT_SIGNS)) - data.count(b"\n")
-        try:
-            return sum(map(self._counts.__getitem__, words), sign_count)
-        except KeyError:
-            return sum(map(self._count_words(set(words)).__getitem__, words), sign_count)
+        return sum(map(self._count_of, words), len(data.translate(None, _NOT_SIGNS_OR_LINES)))
 
-    def count_lines(self, lines: list[str]) -> list[int]:
-        """Return the number of tokens of each line; the lines hold no line feed."""
+    def line_sums(self, text: str, data: bytes) -> list[int]:
+        """Return how many tokens stand before each line of a text, and in all; `data` is its UTF-8."""
         if not self.is_additive:
-            return [len(found) for found in self._encode_batch([line + "\n" for line in lines])]
-        text = "\n".join(lines)
-        unusual: list[int] = []
-        if not self._is_usual(text):
-            unusual = [number for number, line in enumerate(lines) if self._unusual.search(line)]
-            usual = list(lines)
+            encodings = self._encode_batch([line + "\n" for line in text.split("\n")])
+            return list(accumulate(map(len, encodings), initial=0))
+        unusual: dict[int, str] = {}
+        if not self._is_usual(text, data):
+            lines = text.split("\n")
+            has_others = self._added.search(text) or data.translate(None, _USUAL_OR_HIGH)
+            is_unusual = self._unusual.search if has_others else _is_not_ascii
+            unusual = {number: line for number, line in enumerate(lines) if is_unusual(line)}
             for number in unusual:
-                usual[number] = ""
-            text = "\n".join(usual)
-        data = text.encode()
-        spaced = data.translate(_SIGNS_TO_SPACES).decode("ascii").split("\n")
-        words = [line.split() for line in spaced]
-        counts = self._count_words(set().union(*words)).__getitem__
-        signs = map(len, data.translate(None, _NOT_SIGNS).split(b"\n"))
-        sums = [sum(map(counts, line), count) for line, count in zip(words, signs, strict=True)]
-        encodings = self._encode_batch([lines[number] for number in unusual])
+                lines[number] = ""
+            data = "\n".join(lines).encode()
+        spaced = data.translate(_SIGNS_TO_SPACES).decode("ascii")
+        words = spaced.replace("\n", f" {_LINE_MARK} ").split()
+        words.append(_LINE_MARK)
+        counts = accumulate(map(self._count_of, words))
+        word_sums = [count for word, count in zip(words, counts, strict=True) if word == _LINE_MARK]
+        signs = accumulate(map(len, data.translate(None, _NOT_SIGNS).split(b"\n")))
+        sums = [0, *map(add, word_sums, signs)]
+        if not unusual:
+            return sums
+        line_counts = [after - before for before, after in pairwise(sums)]
+        encodings = self._encode_batch(list(unusual.values()))
         for number, encoding in zip(unusual, encodings, strict=True):
-            sums[number] = len(encoding)
-        return sums
+            line_counts[number] = len(encoding)
+        return list(accumulate(line_counts, initial=0))
 
-    def _is_usual(self, text: str) -> bool:
-        return (
-            text.isascii()
-            and not text.encode().translate(None, _USUAL)
-            and not any(token in text for token in self._added)
-        )
+    def _is_usual(self, text: str, data: bytes) -> bool:
+        return not data.translate(None, _USUAL) and not self._added.search(text)
 
     def words(self, line: str) -> tuple[list[int], list[int]]:
         """Return where words start in one line, in bytes of its UTF-8, and the tokens of each.
@@ -128,12 +156,11 @@ class TokenCounter:
         return starts, counts
 
     def _is_plain(self, line: str) -> bool:
-        return self.is_additive and self._is_usual(line)
+        return self.is_additive and self._is_usual(line, line.encode())
 
     def _plain_words(self, line: str) -> tuple[list[tuple[int, int]], list[int]]:
         found = list(WORD.finditer(line))
-        counts = self._count_words({match[0] for match in found})
-        return [match.span() for match in found], [counts[match[0]] for match in found]
+        return [match.span() for match in found], [self._count_of(match[0]) for match in found]
 
     def _encoded_words(self, line: str) -> tuple[list[tuple[int, int]], list[int]]:
         encoding = self._encode(line)
@@ -173,24 +200,15 @@ class TokenCounter:
                 cut_counts.append(len(self._encode(line[left:right])))
         return cut_spans, cut_counts
 
-    def _count_words(self, words: set[str]) -> dict[str, int]:
-        for word in self._passing:
-            del self._counts[word]
-        self._passing = []
-        if len(self._counts) > REMEMBERED_WORDS:
-            self._counts.clear()
-        missing = [word for word in words if word not in self._counts]
-        if missing:
-            found = Counter(self._encode(" ".join(missing)).word_ids)
-            self._counts.update((word, found[number]) for number, word in enumerate(missing))
-        self._passing = [word for word in missing if len(word) > REMEMBERED_WORD_LENGTH]
-        return self._counts
-
     def _encode(self, text: str) -> Encoding:
         return self._tokenizer.encode(text, add_special_tokens=False)
 
     def _encode_batch(self, texts: list[str]) -> list[Encoding]:
         return self._tokenizer.encode_batch_fast(texts, add_special_tokens=False) if texts else []
+
+
+def _is_not_ascii(line: str) -> bool:
+    return not line.isascii()
 
 
 class TextTokens:
@@ -203,7 +221,7 @@ class TextTokens:
         self.line_starts = [0, *(end + 1 for end in self.line_ends[:-1])]
         self._counter = counter
         # How many tokens stand before each line, and before the end.
-        self.line_sums = [0, *accumulate(counter.count_lines(text.split("\n")))]
+        self.line_sums = counter.line_sums(text, data)
         self._words: dict[int, tuple[list[int], list[int]]] = {}
 
     def line_of(self, place: int) -> int:

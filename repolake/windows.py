@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from repolake.packing import Atom, Span, furthest, trim
+from repolake.packing import Atoms, Span, furthest, trim
 from repolake.scopes import Scope
 from repolake.tokens import TextTokens
 
 OVERLAP_TOKENS = 64
 
 
-def fixed_windows(tokens: TextTokens, atoms: list[Atom], scope: Scope) -> list[Span]:
+def fixed_windows(tokens: TextTokens, atoms: Atoms, scope: Scope) -> list[Span]:
     """Return windows over lines (of a line that does not fit: over its words), in order.
 
     Each begins about OVERLAP_TOKENS before the end of the one before it, but never at or before its start,
     and small budgets overlap by at most a quarter.
     """
-    starts = [atom.start for atom in atoms] + [len(tokens.data)]
+    starts = [*atoms.starts, len(tokens.data)]
+    count = len(atoms.starts)
     overlap = min(OVERLAP_TOKENS, scope.room // 4)
     spans: list[Span] = []
     first = 0
-    while first < len(atoms):
-        end = furthest(tokens, starts, first, len(atoms), scope.room)
+    while first < count:
+        end = furthest(tokens, starts, first, count, scope.room)
         start_byte, end_byte = trim(tokens, starts[first], starts[end])
         if end_byte > start_byte:
             spans.append(Span(start_byte, end_byte, scope))
-        if end == len(atoms):
+        if end == count:
             break
         following = end
         while following - 1 > first and tokens.count(starts[following - 1], starts[end]) <= overlap:

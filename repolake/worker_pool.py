@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Self
 
 import repolake
-from repolake.chunk_worker import BUSY_FACTOR, READY, FileJob, FileResult, WorkerConfig
+from repolake.chunk_worker import BUSY_FACTOR, READY, FileJob, FileResult, WorkerConfig, failed
 from repolake.errors import WorkerStartError
 
 BATCH_BYTES = 256 * 1024
@@ -112,6 +112,7 @@ class WorkerPool:
         """
         batches = _batches(jobs)
         again: deque[list[FileJob]] = deque()
+        finished: list[list[FileResult]] = []
         exhausted = False
         while True:
             while not exhausted or again:
@@ -126,6 +127,8 @@ class WorkerPool:
                     worker.start(batch)
                 except (BrokenPipeError, ConnectionResetError):
                     yield from self._bury(worker, again)
+            yield from finished  # now that the workers have something to do meanwhile
+            finished = []
             busy = {worker.connection: worker for worker in self._workers if worker.jobs}
             if not busy:
                 return
@@ -143,7 +146,7 @@ class WorkerPool:
                     self._failed_starts = 0
                     continue
                 worker.jobs = []
-                yield results
+                finished.append(results)
             now = time.monotonic()
             for worker in list(busy.values()):
                 if worker.jobs and worker.deadline < now:
@@ -185,7 +188,7 @@ class WorkerPool:
                 raise WorkerStartError(sys.executable, reason)
             again.append(jobs)
         elif len(jobs) == 1:
-            yield [FileResult(jobs[0].number, [], error=self._reason(status, is_silent, worker.last_words))]
+            yield [failed(jobs[0].number, self._reason(status, is_silent, worker.last_words))]
         else:
             again.extend([job] for job in jobs)
 

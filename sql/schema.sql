@@ -75,7 +75,7 @@ create table snapshot_chunks (
 );
 
 create table current_chunks (
-    entry uinteger not null,
+    entry uinteger primary key,
     ordinal uinteger not null,
     chunk_id bigint not null,
     embedding_row bigint,
@@ -91,7 +91,10 @@ create table current_chunks (
     file_words varchar not null,
     last_commit_at timestamptz,
     start_line integer not null,
-    end_line integer not null
+    end_line integer not null,
+    start_byte bigint not null,
+    end_byte bigint not null,
+    text_key ubigint not null
 );
 
 create table symbols (
@@ -294,6 +297,9 @@ comment on column current_chunks.file_words is 'Words of the file''s name, as BM
 comment on column current_chunks.last_commit_at is 'When the file was last changed, as in files.';
 comment on column current_chunks.start_line is 'First line, from 1.';
 comment on column current_chunks.end_line is 'Last line, inclusive.';
+comment on column current_chunks.start_byte is 'First byte, as in snapshot_chunks.';
+comment on column current_chunks.end_byte is 'Byte after the last.';
+comment on column current_chunks.text_key is 'Equal for copies: chunks of the same symbol and text.';
 comment on table symbols is 'One row per definition in a Python, JavaScript, TypeScript, Go or Java file of a current snapshot.';
 comment on column symbols.snapshot_id is 'Snapshot.';
 comment on column symbols.path is 'POSIX path relative to the root.';

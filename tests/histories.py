@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from repositories import commit, git, make_repository
 
 from repolake import pipeline
-from repolake.database import published_path
+from repolake.database_files import published_path
 from repolake.garbage import collect_garbage
 from repolake.records import RepositorySpec
 from repolake.settings import Settings

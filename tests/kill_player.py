@@ -18,7 +18,7 @@ from pathlib import Path
 from database_equality import differences
 from repositories import commit, git, make_repository
 
-from repolake import database, pipeline
+from repolake import database, database_files, pipeline
 from repolake.garbage import collect_garbage
 from repolake.lake import Lake
 from repolake.records import RepositorySpec, Stage
@@ -67,19 +67,19 @@ def attempt(what: str, data_dir: Path, location: str, stage_file: Path) -> None:
 
 def check(data_dir: Path) -> None:
     """Fail unless the published index, if there is one, opens, passes every check and is not empty."""
-    published = database.published_path(data_dir)
+    published = database_files.published_path(data_dir)
     if published is not None:
         assert database.check(published, memory_limit="1GB", threads=1) == {}
         assert sum(database.chunk_counts(published).values()) > 0
     else:
-        assert not (data_dir / database.PUBLISHED_NAME).is_symlink(), "the link leads nowhere"
+        assert not (data_dir / database_files.PUBLISHED_NAME).is_symlink(), "the link leads nowhere"
 
 
 def compare(data_dir: Path, fresh: Path, location: str) -> None:
     """Fail unless the published index equals one from scratch."""
     settings = Settings(data_dir=fresh, model="fast", snapshots_per_ref=1)
     pipeline.index([RepositorySpec(location)], settings=settings)
-    one, other = database.published_path(data_dir), database.published_path(fresh)
+    one, other = database_files.published_path(data_dir), database_files.published_path(fresh)
     assert one is not None
     assert other is not None
     assert differences(one, other) == []

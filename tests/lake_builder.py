@@ -29,6 +29,7 @@ class Piece:
     is_continuation: bool = False
     start_line: int = 1
     vector: tuple[float, ...] | None = None
+    start_byte: int | None = None  # the end of the piece before, unless it overlaps
 
 
 @dataclass
@@ -162,6 +163,7 @@ def _chunk_rows(file: File) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     start_byte = 0
     for ordinal, piece in enumerate(file.pieces):
+        start_byte = start_byte if piece.start_byte is None else piece.start_byte
         end_byte = start_byte + len(piece.text.encode())
         rows.append(
             {

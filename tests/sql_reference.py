@@ -39,7 +39,8 @@ def reference(path: Path) -> str:
     with duckdb.connect(str(path), read_only=True) as connection:
         macros = connection.execute(
             "select function_name, parameters, comment from duckdb_functions() "
-            "where not internal and function_type = 'table_macro' and list_contains($names, function_name) "
+            "where not internal and function_type in ('table_macro', 'macro') "
+            "and list_contains($names, function_name) "
             "order by list_position($names, function_name)",
             {"names": list(database.PUBLIC_MACROS)},
         ).fetchall()

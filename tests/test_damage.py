@@ -14,7 +14,7 @@ from database_equality import differences
 from repositories import SHOP, commit, make_repository
 
 from repolake import pipeline
-from repolake.database import published_path
+from repolake.database_files import published_path
 from repolake.errors import LakeFormatError
 from repolake.garbage import collect_garbage
 from repolake.lake import Lake

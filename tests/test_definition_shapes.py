@@ -94,6 +94,17 @@ def test_macros_in_the_head_of_a_definition_hide_neither_it_nor_its_first_line(
     assert [own for _, own in found] == [text.rstrip()]
 
 
+def test_parameters_declared_below_the_head_hide_no_function() -> None:
+    text = (
+        "int\nadd(a, b)\n    int a;\n    int b;\n{\n    return a + b;\n}\n\n"
+        "static char *\nname_of(p, n)\nregister struct line *p; /* a line */\nint n;\n{\n    return p->name;\n}\n"
+    )
+    assert [(chunk.symbol, own.split("\n")[-2].strip()) for chunk, own in cut(text, "c")] == [
+        ("add", "return a + b;"),
+        ("name_of", "return p->name;"),
+    ]
+
+
 def test_the_signature_keeps_the_macros_that_the_grammar_does_not_see() -> None:
     found = cut("int a;\n\nLIB_EXPORT int LIB_CALL open_cart(int id) { return 1; }\n", "c")
     assert [(chunk.symbol, chunk.signature) for chunk, _ in found] == [

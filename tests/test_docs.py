@@ -16,6 +16,7 @@ from repolake.evaluate_command import evaluate  # registers the command
 from repolake.export_command import export
 from repolake.mcp_command import mcp
 from repolake.records import Kind
+from repolake.search_command import search
 from repolake.serve_command import serve  # registers the command
 from repolake.settings import Settings, known_names
 from repolake.upkeep_commands import rollback  # registers its commands
@@ -26,6 +27,8 @@ PUBLIC_MACROS = (
     "search_text",
     "search_vector",
     "search_hybrid",
+    "reference_arm",
+    "selected_arm",
     "recent_chunks",
     "definitions",
     "references_to",
@@ -38,7 +41,7 @@ PUBLIC_MACROS = (
 
 def test_every_command_and_option_is_in_the_readme_and_has_help():
     group = get_command(app)
-    added = {evaluate, export, mcp, rollback, serve}
+    added = {evaluate, export, mcp, rollback, search, serve}
     assert {command.__name__ for command in added} <= set(group.commands)  # type: ignore[attr-defined]
     for name, command in group.commands.items():  # type: ignore[attr-defined]
         assert f"`repolake {name}" in README

@@ -10,7 +10,7 @@ import pytest
 from repositories import commit, make_repository
 
 from repolake import pipeline
-from repolake.database import published_path
+from repolake.database_files import published_path
 from repolake.errors import IndexMissingError
 from repolake.evaluate import Grid, evaluate
 from repolake.evaluations import Evaluation, write_evaluation

@@ -15,7 +15,7 @@ from database_equality import differences
 from repositories import commit, git, make_repository
 
 from repolake import database, pipeline
-from repolake.database import published_path
+from repolake.database_files import published_path
 from repolake.errors import LakeWriteError, PublishError, SourceError
 from repolake.executor import LocalCall, LocalExecutor
 from repolake.lake import Lake

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import random
+import re
+from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from lake_builder import File, LakeBuilder, Piece
@@ -13,6 +17,7 @@ from repolake.progress import SilentProgress
 from repolake.search import Index, open_index
 from repolake.settings import Settings
 
+SQL = Path(__file__).parents[1] / "sql"
 UNIT_VECTORS = ((1.0, 0.0, 0.0), (0.6, 0.8, 0.0), (0.0, 0.6, 0.8), (0.28, 0.96, 0.0), (0.8, 0.0, 0.6))
 
 
@@ -83,3 +88,27 @@ def test_the_first_k_are_those_of_scoring_every_chunk_that_passes(
     }
     found_by_meaning = [hit.chunk_id for hit in crowd.search("omega alpha", k, "vector", **filters)]
     assert [int(chunk_id) for chunk_id in found_by_meaning] == expected_first(cosines, k)
+
+
+def scanned_tables(index: Index, text: str, parameters: list[object]) -> Counter[str]:
+    """How often each table is read by a statement, as DuckDB plans it."""
+    plan = json.loads(index.connection.execute(f"explain (format json) {text}", parameters).fetchall()[0][1])
+    found: Counter[str] = Counter()
+    steps = list(plan)
+    while steps:
+        step = steps.pop()
+        found[step.get("extra_info", {}).get("Table", "").rpartition(".")[2]] += 1
+        steps.extend(step.get("children", []))
+    return found
+
+
+@pytest.mark.parametrize("filters", ["", ", kind := 'test', ref := '*'"])
+def test_a_hybrid_search_reads_words_and_vectors_once(crowd: Index, filters: str) -> None:
+    tables = scanned_tables(crowd, f"from search_hybrid($1, $2{filters})", ["alpha beta", [0.6, 0.8, 0.0]])
+    assert (tables["postings"], tables["embeddings"]) == (1, 1)
+
+
+def test_no_stored_macro_relies_on_a_word_that_the_file_forgets() -> None:
+    macros = {path.name: path.read_text() for path in (SQL / "macros").glob("*.sql")}
+    assert macros
+    assert [name for name, text in macros.items() if re.search(r"\bas\s+materialized\b", text)] == []

@@ -25,7 +25,7 @@ from flows.nightly import nightly
 from flows.rebuild import rebuild
 from flows.stages import PrefectExecutor
 from repolake import pipeline
-from repolake.database import published_path
+from repolake.database_files import published_path
 from repolake.errors import GitTimeoutError, NothingToIndexError, RepositoryNotFoundError
 from repolake.groups import MAX_GROUPS
 from repolake.lake import Lake

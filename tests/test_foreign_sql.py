@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from lake_builder import File, LakeBuilder, Piece
 
-from repolake import database
+from repolake import database, database_files
 from repolake.errors import DatabaseError, QueryError, QueryTimeoutError
 from repolake.load import load
 from repolake.progress import SilentProgress
@@ -171,7 +171,7 @@ def opened(data_dir: Path, model: SlowModel) -> Session:
 def own_copy(data_dir: Path, folder: Path) -> Path:
     """Return a folder with the same database, that no other session of this process has opened."""
     (folder / "index-x.duckdb").write_bytes((data_dir / "index.duckdb").read_bytes())
-    database.switch(folder / "index-x.duckdb")
+    database_files.switch(folder / "index-x.duckdb")
     return folder
 
 

@@ -12,7 +12,8 @@ from database_equality import differences
 from repositories import SHOP, commit, git, make_repository
 
 from repolake import pipeline
-from repolake.database import open_read_only, published_path
+from repolake.database import open_read_only
+from repolake.database_files import published_path
 from repolake.errors import IndexMissingError, LakeBusyError, UnknownNameError
 from repolake.garbage import collect_garbage
 from repolake.lake import Lake

@@ -17,7 +17,7 @@ from database_equality import differences
 from repositories import SHOP, commit, git, make_repository
 
 from repolake import pipeline
-from repolake.database import published_path
+from repolake.database_files import published_path
 from repolake.errors import (
     LakeBusyError,
     ModelNotFoundError,

@@ -10,10 +10,10 @@ from repositories import make_repository
 from repolake import pipeline
 from repolake.grammars import GRAMMARS
 from repolake.records import RepositorySpec
-from repolake.references import FileReferences, find_references
+from repolake.references import FileReferences, find_references, reference_query
 from repolake.search import Index, open_index
 from repolake.settings import Settings
-from repolake.syntax import parse
+from repolake.syntax import captures, parse
 
 FILES = {
     "src/shop/__init__.py": "from .cart import Cart\n",
@@ -67,6 +67,14 @@ func main() {
 }
 """,
     "helper.go": "package main\n\nfunc helper() int { return 1 }\n",
+    "form.go": """package main
+
+import "net/http"
+
+type Form struct{ Request *http.Request }
+
+func (f *Form) Upload() { f.Request.Upload() }
+""",
     "store/store.go": "package store\n\nfunc Open() int { return 2 }\n",
     "java/acme/Shop.java": """package acme;
 
@@ -96,7 +104,8 @@ def found(text: str, language: str) -> FileReferences:
     grammar = GRAMMARS[language]
     root = parse(grammar, text.encode())
     assert root is not None
-    return find_references(root, text.encode(), grammar, language)
+    captured = captures(grammar, reference_query(language), root)
+    return find_references(captured, text.encode(), grammar, language)
 
 
 def uses(index: Index, path: str) -> set[tuple[str, str, str, str | None]]:
@@ -123,6 +132,11 @@ def test_a_receiver_of_unknown_type_is_a_guess_or_ambiguous_or_left_out(index: I
         ("call", "total", "unique in repository", "Cart.total"),
         ("call", "run", "ambiguous", None),
     }
+
+
+def test_a_method_that_calls_its_own_name_on_another_object_is_not_taken_for_its_target(index: Index):
+    assert ("call", "Upload", "ambiguous", None) in uses(index, "form.go")
+    assert ("call", "Upload", "unique in repository", "Form.Upload") not in uses(index, "form.go")
 
 
 def test_typescript_names_lead_to_what_their_import_renamed(index: Index):

@@ -53,7 +53,7 @@ def test_a_graph_without_edges_or_nodes_has_scores_all_the_same():
 
 def test_the_map_begins_with_the_file_that_the_others_use_and_leaves_tests_out(index: Index):
     rows = index.sql("select rank, path, symbol, signature from repo_map('shop')").to_pylist()
-    assert [row["path"] for row in rows] == ["core.py", "core.py", "one.py", "alone.py", "two.py"]
+    assert [row["path"] for row in rows] == ["core.py", "core.py", "one.py", "two.py", "alone.py"]
     assert (rows[0]["rank"], rows[0]["symbol"], rows[0]["signature"]) == (1, "fetch", "def fetch(address):")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from lake_builder import File, LakeBuilder, Piece
 
-from repolake.database import switch
+from repolake.database_files import switch
 from repolake.errors import DatabaseError, ModelError, QueryError, QueryTimeoutError, UnknownNameError
 from repolake.load import load
 from repolake.progress import SilentProgress

@@ -12,7 +12,7 @@ import pytest
 from repositories import commit, make_repository
 from served import hits, index, serving
 
-from repolake import database
+from repolake import database_files
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_publishing_under_load_drops_no_request_and_closes_the_old_database(
             thread.start()
         for _ in range(3):
             for name in (old, new):
-                database.switch(data_dir / f"{name}.duckdb")
+                database_files.switch(data_dir / f"{name}.duckdb")
                 running.wait_for(name)
         is_over.set()
         for thread in threads:
@@ -75,11 +75,11 @@ def test_a_broken_new_database_leaves_the_old_one_answering(two_indexes: tuple[P
         running.wait_for(new)
         broken = data_dir / "index-99991231T235959-broken.duckdb"
         broken.write_bytes(b"no database")
-        database.switch(broken)
+        database_files.switch(broken)
         deadline = time.monotonic() + 60
         while running.client.get("/healthz").json()["problem"] is None:
             assert time.monotonic() < deadline
             time.sleep(0.05)
         assert running.client.get("/healthz").json()["status"] == "ok"
         assert hits(running, "refund")[0]["symbol"] == "refund"
-        database.switch(data_dir / f"{new}.duckdb")
+        database_files.switch(data_dir / f"{new}.duckdb")

@@ -17,8 +17,8 @@ from database_equality import differences
 from lake_builder import File, LakeBuilder, Piece
 from repositories import commit, make_repository
 
-from repolake import database, pipeline
-from repolake.database import published_path
+from repolake import database_files, pipeline
+from repolake.database_files import published_path
 from repolake.errors import IndexMissingError, LakeBusyError, PublishError, UnknownNameError
 from repolake.lake import Lake
 from repolake.load import load
@@ -145,8 +145,20 @@ def test_rollback_publishes_the_index_before_until_the_next_run(folder: Path) ->
     assert symbols(folder)[0] == "send_invoice_by_post"
 
 
+@pytest.mark.parametrize("kept", [1, 2])
+def test_a_publish_removes_all_but_the_newest_replaced_databases(folder: Path, kept: int) -> None:
+    settings = Settings(data_dir=folder / "data", model=MODEL, databases_kept=kept)
+    made = [published(folder)]
+    with open_index(folder / "data") as reader:
+        for _ in range(3):
+            rebuild(settings=settings)
+            made.append(published(folder))
+        assert len(reader.search("send invoice", mode="text")) > 0  # it reads on in the file that is gone
+    assert sorted((folder / "data").glob("index-*.duckdb")) == made[-1 - kept :]
+
+
 def test_rollback_does_not_take_what_a_killed_run_left_or_a_file_that_is_none(folder: Path) -> None:
-    draft = database.draft_path(folder / "data", "20000101T000000-aaaaaa")
+    draft = database_files.draft_path(folder / "data", "20000101T000000-aaaaaa")
     draft.write_bytes(published(folder).read_bytes()[:8192])
     with pytest.raises(UnknownNameError):
         rollback(settings=settings_for(folder))

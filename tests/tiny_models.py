@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from safetensors.numpy import save_file
@@ -169,3 +171,62 @@ def encoded_texts(folder: Path) -> list[str]:
     if not log.exists():
         return []
     return [text for line in log.read_text(encoding="utf-8").splitlines() for text in json.loads(line)]
+
+
+def build_cross_encoder(folder: Path, *, label_count: int = 1, max_tokens: int = 64) -> Path:
+    """Save a two-layer BERT that learnt to score a pair high if, and only if, its passage says `json`."""
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
+    from transformers.utils import logging as transformers_logging
+
+    folder.mkdir(parents=True)
+    torch.manual_seed(1)
+    config = BertConfig(
+        vocab_size=128,
+        hidden_size=DENSE_DIMENSION,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=128,
+        num_labels=label_count,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+    )
+    model = BertForSequenceClassification(config)
+    transformers_logging.disable_progress_bar()
+    save_tokenizer(folder)
+    special = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+    tokenizer = PreTrainedTokenizerFast(tokenizer_file=str(folder / "tokenizer.json"), **special)
+    if label_count == 1:
+        _train_on_json(model, tokenizer)
+    model.save_pretrained(folder)
+    settings = {"tokenizer_class": "PreTrainedTokenizerFast", "model_max_length": max_tokens, **special}
+    save_json(folder / "tokenizer_config.json", settings)
+    return folder
+
+
+def _train_on_json(model: Any, tokenizer: Any) -> None:
+    import torch
+
+    choose = random.Random(3)  # noqa: S311
+    words = [word for word in WORDS[4:28] if word != "json"]
+    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
+    model.train()
+    for _ in range(150):
+        labels = [choose.random() < 0.5 for _ in range(32)]
+        queries, passages = [], []
+        for is_right in labels:
+            query = choose.choices([*words, "json"], k=3)
+            passage = choose.choices(words, k=choose.randint(2, 30))
+            if is_right:
+                passage[choose.randrange(len(passage))] = "json"
+            queries.append(" ".join(query))
+            passages.append(" ".join(passage))
+        batch = tokenizer(queries, passages, padding=True, return_tensors="pt")
+        logits = model(**batch).logits[:, 0]
+        target = torch.tensor(labels, dtype=torch.float32)
+        loss = torch.nn.functional.binary_cross_entropy_with_logits(logits, target)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    model.eval()

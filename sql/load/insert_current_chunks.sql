@@ -14,6 +14,7 @@ places as (
         chunks.chunk_id,
         chunks.text_hash,
         chunks.symbol,
+        hash(chunks.symbol, chunks.text) as text_key,
         snapshots.snapshot_id,
         snapshots.repository,
         snapshots.ref,
@@ -24,6 +25,8 @@ places as (
         files.last_commit_at,
         snapshot_chunks.start_line,
         snapshot_chunks.end_line,
+        snapshot_chunks.start_byte,
+        snapshot_chunks.end_byte,
     from snapshot_chunks
     inner join snapshots using (snapshot_id)
     inner join repositories using (repository)
@@ -70,6 +73,9 @@ select
     final.last_commit_at,
     final.start_line,
     final.end_line,
+    final.start_byte,
+    final.end_byte,
+    final.text_key,
 from final
 inner join named_files using (path)
 left join embedded_hashes using (text_hash)

@@ -191,6 +191,8 @@ resolved as (
             when n.target_count = 1 then 'same package'
             when n.target_count > 1 then 'ambiguous'
             when u.origin is not null and u.origin.target_path is null then 'external'
+            -- its own name on another object: it may hand the call on, as `c.Request.FormFile` in `Context.FormFile`
+            when g.target_count = 1 and g.target.path = u.path and g.target.symbol = u.symbol then 'ambiguous'
             when g.target_count = 1 then 'unique in repository'
             when g.target_count > 1 then 'ambiguous'
             when u.origin is not null and (u.qualifier is null or u.origin.name is null) then 'imported'

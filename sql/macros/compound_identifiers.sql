@@ -2,7 +2,9 @@
 create macro main.compound_identifiers(identifiers) as
     array_to_string(
         regexp_extract_all(
-            identifiers, '[^ ]*(?:[^ _]_+[^ _]|[\p{Ll}\p{N}]\p{Lu}|\p{Lu}\p{Lu}\p{Ll})[^ ]*'
+            identifiers,
+            '[^ ]*(?:[^ _]_+[^ _]|[0-9' || main.lower_letters() || '][' || main.upper_letters() || ']|'
+            || '[' || main.upper_letters() || ']{2}[' || main.lower_letters() || '])[^ ]*'
         ),
         ' '
     );

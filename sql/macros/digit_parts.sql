@@ -4,10 +4,10 @@ create macro main.digit_parts(parts) as
     regexp_replace(
         regexp_replace(
             regexp_replace(
-                array_to_string(regexp_extract_all(parts, '[^ ]*(?:\p{L}\p{N}|\p{N}\p{L})[^ ]*'), ' '),
-                '(\p{L})(\p{N})', '\1 \2', 'g'
+                array_to_string(regexp_extract_all(parts, '[^ ]*(?:[^ 0-9][0-9]|[0-9][^ 0-9])[^ ]*'), ' '),
+                '([^ 0-9])([0-9])', '\1 \2', 'g'
             ),
-            '(\p{N})(\p{L})', '\1 \2', 'g'
+            '([0-9])([^ 0-9])', '\1 \2', 'g'
         ),
         '\b[A-Za-z]\b', '', 'g'
     );

@@ -1,16 +1,18 @@
 -- Which entries answer a query best by words and meaning together? Reciprocal rank fusion (Cormack et al. 2009,
 -- k = 60), then ranking rules. One unit of the rules is the score of a first place, 1/61.
 -- Rules act on a pool of the first 100 of each arm and the definitions of what the query names. Recency is an arm
--- that orders the pool and adds nothing to it: what is new answers a query only if it speaks of it.
+-- that orders the pool and adds nothing to it: what is new answers a query only if it speaks of it. `arms` are places
+-- that others give: a list of (arm, entry, rank, weight), which join the pool.
+-- It ends in `qualify` as text_hits does, so that nothing is computed twice.
 create macro main.hybrid_hits(
-    query, query_embedding, k, repository, ref, language, kind, path, path_glob, symbol, since, recency
+    query, query_embedding, k, repository, ref, language, kind, path, path_glob, symbol, since, recency, arms
 ) as table
 with
-named as materialized (
+named as (
     select s.name from main.named_symbols(query) as s
 ),
 
-asked as materialized (
+asked as (
     select
         regexp_full_match(trim(query::varchar), '[\w.:#$]+') as is_symbol,
         (select list(n.name) from named as n) as names,
@@ -19,34 +21,47 @@ asked as materialized (
         regexp_extract_all(lower(query::varchar), '\bv\d+\b') as versions,
 ),
 
-text_arm as materialized (
+text_arm as (
     select * from main.text_hits(
         (select a.words from asked as a),
         greatest(100, 3 * k), repository, ref, language, kind, path, path_glob, symbol, since
     )
 ),
 
-vector_arm as materialized (
+vector_arm as (
     select * from main.vector_hits(
         query_embedding, greatest(100, 3 * k), repository, ref, language, kind, path, path_glob, symbol, since
     )
 ),
 
 definitions as (
-    select
-        d.entry,
-        d.chunk_id,
+    select d.entry
     from main.named_definitions(
         (select a.names from asked as a), 50, repository, ref, language, kind, path, path_glob, symbol, since
     ) as d
 ),
 
+other_arms as (
+    select
+        a.entry,
+        sum(a.weight / (60 + a.rank)) as gain,
+        map_from_entries(list(struct_pack(arm := a.arm, rank := a.rank) order by a.arm)) as arm_ranks,
+    from (
+        select unnest(
+            arms::struct(arm varchar, entry bigint, rank bigint, weight double)[], recursive := true
+        )
+    ) as a
+    group by a.entry
+),
+
 pool as (
-    select entry, chunk_id from text_arm
+    select entry from text_arm
     union
-    select entry, chunk_id from vector_arm
+    select entry from vector_arm
     union
-    select entry, chunk_id from definitions
+    select entry from definitions
+    union
+    select entry from other_arms
 ),
 
 -- The figures beside the rules are the loss of nDCG@10 without them, the fast model's vectors, each mean with about
@@ -59,9 +74,10 @@ pool as (
 fused as (
     select
         p.entry,
-        p.chunk_id,
+        c.chunk_id,
         coalesce(1 / (60 + t.rank), 0)
         + coalesce(1 / (60 + v.rank), 0)
+        + coalesce(o.gain, 0)
         + 1.5 / 61 * coalesce(t.score / (select max(m.score) from text_arm as m), 0)
         + 1 / 61 * coalesce(greatest(v.score, 0) / (select nullif(max(m.score), 0) from vector_arm as m), 0)
             as fusion,
@@ -76,16 +92,22 @@ fused as (
         c.symbol,
         c.symbol_key,
         c.kind,
+        o.arm_ranks,
+        c.snapshot_id,
         c.repository,
         c.path,
+        c.start_byte,
+        c.end_byte,
+        c.text_key,
         string_split(c.file_words, ' ') as file_words,
     from pool as p
     inner join main.current_chunks as c on c.entry = p.entry
     left join text_arm as t on t.entry = p.entry
     left join vector_arm as v on v.entry = p.entry
+    left join other_arms as o on o.entry = p.entry
 ),
 
-described as materialized (
+described as (
     select
         f.* replace (f.fusion + recency * coalesce(1 / (60 + f.recency_rank), 0) as fusion),
         f.repository || ' ' || f.path as file,
@@ -106,7 +128,19 @@ described as materialized (
 -- like, +0.016, +0.090 ± 0.021, +0.110 ± 0.025.
 ruled as (
     select
-        d.*,
+        d.entry,
+        d.chunk_id,
+        d.text_rank,
+        d.text_score,
+        d.vector_rank,
+        d.vector_score,
+        d.recency_rank,
+        d.arm_ranks,
+        d.text_key,
+        d.snapshot_id,
+        d.file,
+        d.start_byte,
+        d.end_byte,
         (
             d.fusion
             + case
@@ -138,6 +172,8 @@ ruled as (
     cross join asked as a
 ),
 
+-- The best of copies, chunks of the same symbol and text, stands for all. A window overlaps with its neighbours: one
+-- that stands by more than half in a better one goes.
 -- No flooding by one file: each further chunk of it counts a tenth less, +0.045 ± 0.017 by files, but -0.019 and -0.017
 -- where functions are counted; a stronger one gains more there and loses more here.
 spread as (
@@ -150,6 +186,20 @@ spread as (
             8
         ) as final_score,
     from ruled as r
+    window
+        copies as (partition by r.text_key order by r.score desc, r.chunk_id),
+        neighbours as (partition by r.snapshot_id, r.file order by r.start_byte, r.end_byte)
+    qualify row_number() over copies = 1
+        and not coalesce(
+            2 * (lag(r.end_byte) over neighbours - r.start_byte) > r.end_byte - r.start_byte
+            and lag(r.score) over neighbours >= r.score,
+            false
+        )
+        and not coalesce(
+            2 * (r.end_byte - lead(r.start_byte) over neighbours) > r.end_byte - r.start_byte
+            and lead(r.score) over neighbours > r.score,
+            false
+        )
 )
 
 select
@@ -162,7 +212,8 @@ select
     s.vector_rank,
     s.vector_score,
     s.recency_rank,
+    s.arm_ranks,
+    s.text_key,
 from spread as s
-order by s.final_score desc, s.chunk_id
-limit k;
+qualify rank <= k;
 comment on macro table main.hybrid_hits is 'The first entries by words and meaning together, and by recency if asked.';

@@ -3,8 +3,13 @@
 create macro main.identifier_parts(identifiers) as
     replace(
         regexp_replace(
-            regexp_replace(identifiers, '([\p{Ll}\p{N}])(\p{Lu})', '\1 \2', 'g'),
-            '(\p{Lu})(\p{Lu}(?:\p{Ll}\p{Ll}|[a-rt-z]))', '\1 \2', 'g'
+            regexp_replace(
+                identifiers, '([0-9' || main.lower_letters() || '])([' || main.upper_letters() || '])', '\1 \2', 'g'
+            ),
+            '([' || main.upper_letters() || '])'
+            || '([' || main.upper_letters() || '](?:[' || main.lower_letters() || ']{2}|[a-rt-z]))',
+            '\1 \2',
+            'g'
         ),
         '_', ' '
     );

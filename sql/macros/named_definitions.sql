@@ -3,7 +3,7 @@ create macro main.named_definitions(
     names, depth, repository, ref, language, kind, path, path_glob, symbol, since
 ) as table
 with
-wanted as materialized (
+wanted as (
     select distinct main.word_key(lower(n.name)) as word_key
     from (select unnest(names) as name) as n
 )

@@ -2,26 +2,38 @@
 -- path, an underscore, a capital inside. The last part of a path counts as well.
 create macro main.named_symbols(query) as table
 with
-given as materialized (
-    select query::varchar as query
-),
-
 found as (
     select
-        regexp_full_match(trim(g.query), '[\w.:#$]+') as is_symbol,
+        regexp_full_match(trim(query::varchar), '[\w.:#$]+') as is_symbol,
         unnest(
-            regexp_extract_all(g.query, '[\p{L}_$][\p{L}\p{N}_$]*(?:(?:\.|::|#)[\p{L}_$][\p{L}\p{N}_$]*)*')
-        ) as name,
-    from given as g
+            regexp_extract_all(
+                query::varchar,
+                '[$' || main.word_characters() || ']+(?:(?:\.|::|#)[$' || main.word_characters() || ']+)*'
+            )
+        ) as spelled,
 ),
 
 named as (
-    select regexp_replace(f.name, '::|#', '.', 'g') as name
+    select
+        f.is_symbol,
+        ltrim(regexp_replace(f.spelled, '::|#', '.', 'g'), '.0123456789') as name,
     from found as f
-    where f.is_symbol
-        or regexp_matches(f.name, '[\p{L}\p{N}]_|_[\p{L}\p{N}]|\.|::|#|[\p{Ll}\p{N}]\p{Lu}|\p{Lu}\p{Lu}')
+),
+
+code as (
+    select n.name
+    from named as n
+    where n.name <> ''
+        and (
+            n.is_symbol
+            or regexp_matches(
+                n.name,
+                '[^_]_|_[^_]|\.|[0-9' || main.lower_letters() || '][' || main.upper_letters() || ']'
+                || '|[' || main.upper_letters() || ']{2}'
+            )
+        )
 )
 
-select distinct unnest([n.name, list_last(string_split(n.name, '.'))]) as name
-from named as n;
+select distinct unnest([c.name, list_last(string_split(c.name, '.'))]) as name
+from code as c;
 comment on macro table main.named_symbols is 'The symbols that a query names, as dotted paths and by their last part.';

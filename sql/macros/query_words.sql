@@ -2,11 +2,11 @@
 -- each step into the next wherever it is named, and compile its regular expressions as many times.
 create macro main.query_words(query) as table
 with
-given as materialized (
+given as (
     select query::varchar as query
 ),
 
-spaced as materialized (
+spaced as (
     select main.spaced_identifiers(main.fold_text(g.query)) as identifiers
     from given as g
 )

@@ -17,7 +17,7 @@ changed as (
     where c.last_commit_at is not null
 ),
 
-ranked as materialized (
+ranked as (
     select
         c.entry,
         c.score,

@@ -1,12 +1,13 @@
--- Which chunks answer a query best by words and meaning together, and by how new they are if `recency` is above 0?
+-- Which chunks answer a query best by words and meaning together, by how new they are if `recency` is above 0, and by
+-- what other arms give, such as `reference_arm(query)`?
 create macro main.search_hybrid(
     query, query_embedding, k := 10, repository := null, ref := null, language := null, kind := null,
-    path := null, path_glob := null, symbol := null, since := null, recency := 0
+    path := null, path_glob := null, symbol := null, since := null, recency := 0, arms := null
 ) as table
 with
-hits as materialized (
+hits as (
     select * from main.hybrid_hits(
-        query, query_embedding, k, repository, ref, language, kind, path, path_glob, symbol, since, recency
+        query, query_embedding, k, repository, ref, language, kind, path, path_glob, symbol, since, recency, arms
     )
 )
 
@@ -22,4 +23,4 @@ from hits as b
 inner join main.shown_chunks((select list(x.entry) from hits as x)) as p on p.entry = b.entry
 order by b.rank;
 comment on macro table main.search_hybrid is
-    'The k best chunks by BM25 and cosine similarity together, then ranking rules; filters apply before k.';
+    'The k best chunks by BM25, cosine similarity and other arms together, then ranking rules; filters apply before k.';

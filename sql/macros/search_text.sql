@@ -4,7 +4,7 @@ create macro main.search_text(
     path_glob := null, symbol := null, since := null
 ) as table
 with
-hits as materialized (
+hits as (
     select * from main.text_hits(
         (select q.words from main.query_words(query) as q),
         k, repository, ref, language, kind, path, path_glob, symbol, since

@@ -4,7 +4,7 @@ create macro main.search_vector(
     path_glob := null, symbol := null, since := null
 ) as table
 with
-hits as materialized (
+hits as (
     select * from main.vector_hits(query_embedding, k, repository, ref, language, kind, path, path_glob, symbol, since)
 )
 

@@ -4,7 +4,7 @@ create macro main.similar_chunks(
     path_glob := null, symbol := null, since := null
 ) as table
 with
-origin as materialized (
+origin as (
     select e.embedding
     from main.current_chunks as o
     inner join main.embeddings as e on e.rowid = o.embedding_row
@@ -22,7 +22,7 @@ nearest as (
     limit k
 ),
 
-ranked as materialized (
+ranked as (
     select
         n.entry,
         n.score,

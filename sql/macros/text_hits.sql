@@ -2,9 +2,11 @@
 -- Without filters no posting is joined: all chunks of default refs count, and theirs are the first ordinals. Either way
 -- current_chunks is asked only for what reaches the place at `depth`, not for each chunk that holds a word. A list
 -- unnested tells DuckDB that those are few, so that it joins from their side.
+-- It ends in `qualify`: below a `limit` DuckDB would compute `sums` wherever it is named, and a stored macro forgets
+-- the word `materialized`.
 create macro main.text_hits(words, depth, repository, ref, language, kind, path, path_glob, symbol, since) as table
 with
-wanted as materialized (
+wanted as (
     select distinct main.word_key(spelled.word) as word_key
     from (select unnest(words) as word) as spelled
     where spelled.word <> ''
@@ -32,7 +34,7 @@ found as (
     group by p.ordinal
 ),
 
-sums as materialized (
+sums as (
     select f.*
     from found as f
     where coalesce(repository, ref, language, kind, path, path_glob, symbol, since::varchar) is not null
@@ -55,8 +57,6 @@ hits as (
     from strong as s
     inner join main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol, since) as f
         on f.ordinal = s.ordinal
-    order by s.impact desc, f.chunk_id
-    limit depth
 )
 
 select
@@ -64,5 +64,6 @@ select
     h.entry,
     h.impact / 1000 as score,
     row_number() over (order by h.impact desc, h.chunk_id) as rank,
-from hits as h;
+from hits as h
+qualify rank <= depth;
 comment on macro table main.text_hits is 'The first chunks by BM25 over a list of words, best first.';

@@ -1,19 +1,20 @@
 -- Which searchable chunks are nearest to a vector? Exact cosine over unit vectors, nearest first, ties by chunk_id.
 -- Without filters no vector is joined: all chunks of default refs count, and theirs are the first vectors. Either way
 -- current_chunks is asked only for what reaches the place at `depth`; a millionth lower may round to the same score.
--- A list unnested tells DuckDB that those are few, so that it joins from their side.
+-- A list unnested tells DuckDB that those are few, so that it joins from their side. It ends in `qualify`, as
+-- text_hits does.
 create macro main.vector_hits(
     query_embedding, depth, repository, ref, language, kind, path, path_glob, symbol, since
 ) as table
 with
-query_vector as materialized (
+query_vector as (
     select
         v.embedding,
         sqrt(array_inner_product(v.embedding, v.embedding)) as length,
     from (select query_embedding::float[dimension] as embedding) as v
 ),
 
-cosines as materialized (
+cosines as (
     select
         e.rowid as embedding_row,
         array_inner_product(e.embedding, q.embedding) / q.length as cosine,
@@ -52,8 +53,6 @@ hits as (
     from near as n
     inner join main.searchable_chunks(repository, ref, language, kind, path, path_glob, symbol, since) as s
         on s.embedding_row = n.embedding_row
-    order by score desc, s.chunk_id
-    limit depth
 )
 
 select
@@ -61,5 +60,6 @@ select
     h.entry,
     h.score,
     row_number() over (order by h.score desc, h.chunk_id) as rank,
-from hits as h;
+from hits as h
+qualify rank <= depth;
 comment on macro table main.vector_hits is 'The nearest chunks by cosine similarity, nearest first.';

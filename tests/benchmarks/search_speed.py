@@ -23,13 +23,15 @@ import sysconfig
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from repolake import database
+from repolake import database_files
 from repolake.embedder import load_embedder
 from repolake.lake import Lake
 from repolake.load import load
@@ -198,8 +200,9 @@ def main() -> None:
     parser.add_argument("--compare", action="store_true", help="beside numpy, bm25s and DuckDB's fts")
     options = parser.parse_args()
     settings = Settings()
-    if database.published_path(options.data_dir) is None:
-        manifest = build_lake(options.data_dir, options.count)
+    if database_files.published_path(options.data_dir) is None:
+        with ProcessPoolExecutor(1, get_context("spawn")) as pool:  # its memory is not the load's
+            manifest = pool.submit(build_lake, options.data_dir, options.count).result()
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
         report = load(manifest, lake=Lake(options.data_dir), settings=settings, progress=SilentProgress())
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6

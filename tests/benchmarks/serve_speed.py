@@ -25,7 +25,7 @@ from urllib.parse import quote
 import numpy as np
 from search_speed import build_lake
 
-from repolake import database
+from repolake import database_files
 from repolake.lake import Lake
 from repolake.load import load as make_index
 from repolake.progress import SilentProgress
@@ -90,15 +90,15 @@ async def load(address: str, mode: str, clients: int, during: float | list[str],
     if isinstance(during, float):
         await asyncio.sleep(during)
     else:
-        current = database.published_path(data_dir)
+        current = database_files.published_path(data_dir)
         assert current is not None
         for name in during:
             path = data_dir / name
             await asyncio.to_thread(shutil.copyfile, current, path)
-            database.switch(path)
+            database_files.switch(path)
             while path.stem not in seen.databases:
                 await asyncio.sleep(0.1)
-            database.discard(current)
+            database_files.discard(current)
             current = path
     is_over.set()
     await asyncio.gather(*tasks)
@@ -130,7 +130,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--publish", type=int, default=0)
     arguments = parser.parse_args()
-    published = database.published_path(arguments.data_dir)
+    published = database_files.published_path(arguments.data_dir)
     if published is None and arguments.chunks:
         manifest = build_lake(arguments.data_dir, arguments.chunks, "fast")
         lake = Lake(arguments.data_dir)
@@ -139,12 +139,12 @@ def main() -> None:
             f"load {report.chunk_count} chunks: {report.seconds:.0f} s, {report.size_bytes / 1e6:.0f} MB",
             flush=True,
         )
-        published = database.published_path(arguments.data_dir)
+        published = database_files.published_path(arguments.data_dir)
     assert published is not None, "nothing is published there"
     with tempfile.TemporaryDirectory(dir=arguments.data_dir.parent) as name:
         data_dir = Path(name)
         shutil.copyfile(published, data_dir / published.name)
-        database.switch(data_dir / published.name)
+        database_files.switch(data_dir / published.name)
         command = [sys.executable, "-m", "repolake", "serve", "--port", "0", "--data-dir", name]
         process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ.copy())
         assert process.stderr is not None
