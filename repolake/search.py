@@ -27,6 +27,7 @@ MAX_K = 10_000
 MAX_WEIGHT = 100
 RERANK_FACTOR = 3  # of k: so many of the hybrid's first are reranked, unless asked otherwise,
 MAX_RERANK_DEPTH = 200  # but no more than these
+CROWD = 50  # so many copies of the hits may have kept others out of an arm's first 100: then look deeper
 EVERY_REF = "*"
 
 
@@ -133,6 +134,9 @@ class Index:
             arms += self._selected_arm(text, embedding, select, parameters, notes)
         given |= {"query": text, "recency": weights[0], "arms": arms or None}
         hits = [SearchHit(*row) for row in self._session.rows("queries/search_hybrid", given)]
+        if len(hits) < depth and sum(hit.copy_count or 0 for hit in hits) >= CROWD:
+            wider = given | {"k": min(10 * depth, MAX_K)}
+            hits = [SearchHit(*row) for row in self._session.rows("queries/search_hybrid", wider)][:depth]
         if failed is not None and not hits:
             raise failed  # neither arm answered: that is no empty result
         notes += _arm_notes(hits, failed)

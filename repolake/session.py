@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,6 +26,8 @@ Connection = duckdb.DuckDBPyConnection
 BATCH_ROWS = 10_000
 LIMITED_BATCH_ROWS = 256
 LIMITED_RESULT_BYTES = 32 * 1024 * 1024  # where only the first rows are wanted
+# What DuckDB says when `embed` or `rerank_scores` raises one of our errors: its message, then the place.
+FUNCTION_ERROR = re.compile(r"executing the UDF: \w+: (.*?)\s*(?:At:|$)", re.DOTALL)
 # What DuckDB says of a statement itself: the asker's mistake, not the database's.
 STATEMENT_ERRORS = (
     duckdb.ParserException,
@@ -117,6 +120,9 @@ class Session:
                 check_statements(connection, text)
                 return self._table(connection.execute(text, parameters), max_rows)
             except STATEMENT_ERRORS as error:
+                own = FUNCTION_ERROR.search(str(error))
+                if own is not None:
+                    raise QueryError(own[1], "") from error
                 raise QueryError(f"this SQL cannot run: {error}", "correct the statement") from error
 
     def _table(self, result: Connection, max_rows: int | None) -> pa.Table:

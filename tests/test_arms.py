@@ -128,6 +128,19 @@ def test_copies_stand_once_and_are_counted(tmp_path: Path) -> None:
         assert only.path == "test_http.py"
 
 
+def test_copies_do_not_crowd_others_out(tmp_path: Path) -> None:
+    copied = Piece("zebra zebra zebra", "stripes", "function", vector=(1, 0, 0))
+    others = [
+        Piece(f"zebra number {n} and more", f"f{n}", "function", vector=(0.6, 0.8, 0)) for n in range(12)
+    ]
+    files = [*(File(f"copies/{n}/z.py", [copied]) for n in range(150)), File("others.py", others)]
+    with built(tmp_path, ("r", files)) as index:
+        hits = index.search("zebra")
+    assert len(hits) == 10
+    assert hits[0].copy_count == 149
+    assert {hit.path for hit in hits[1:]} == {"others.py"}
+
+
 def test_of_two_windows_the_one_that_mostly_stands_in_a_better_one_goes(tmp_path: Path) -> None:
     windows = [
         Piece("zebra one two three", "<module>", start_byte=0),

@@ -147,8 +147,11 @@ def test_what_is_no_cross_encoder_is_refused(index: Index, tmp_path: Path) -> No
     classifier = build_cross_encoder(tmp_path / "classes", label_count=3)
     with pytest.raises(RerankerError, match="it gives 3 scores for a pair"):
         index.search("read", rerank=str(classifier))
-    with pytest.raises(RerankerError, match="there is no such folder"):
+    with pytest.raises(RerankerError, match="there is no such folder") as raised:
         index.search("read", rerank="/no/such/model")
+    with pytest.raises(QueryError) as refused:
+        index.sql("from search('read', rerank := '/no/such/model')")
+    assert str(refused.value) == str(raised.value)
 
 
 def test_a_reranker_has_no_part_in_words_or_meaning_alone(index: Index, cross_encoder: str) -> None:
