@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from prefect import serve as serve_deployments
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.schedules import Cron
+from prefect.settings import PREFECT_API_URL
 from prefect.states import Completed, Failed
 from prefect.utilities.timeout import timeout
 
@@ -72,8 +74,15 @@ def serve() -> None:
     """Register `nightly/nightly` on its schedule and `rebuild/rebuild`, and run them one at a time.
 
     Runs that died with an earlier worker are marked Crashed first. With a URL for alerts, the automations
-    that call it are brought up to date.
+    that call it are brought up to date. Exits with 2 and a sentence without a Prefect server: the temporary
+    one schedules nothing.
     """
+    if not PREFECT_API_URL.value():
+        sys.stderr.write(
+            "repolake: the nightly worker needs a Prefect server, which keeps the schedule; run `prefect server "
+            "start` and set PREFECT_API_URL, such as http://127.0.0.1:4200/api\n"
+        )
+        raise SystemExit(2)
     settings = load_settings()
     close_dead_runs((DEPLOYMENT, REBUILD_DEPLOYMENT), settings.data_dir)
     if settings.alert_url_file is not None:
