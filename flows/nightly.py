@@ -5,14 +5,18 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from prefect import flow, get_run_logger
 from prefect import serve as serve_deployments
+from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import State
 from prefect.runtime import flow_run
 from prefect.schedules import Cron
+from prefect.settings import PREFECT_API_URL
 from prefect.states import Completed, Failed
 from prefect.utilities.timeout import timeout
 
@@ -28,6 +32,7 @@ from repolake.settings import load_settings
 DEPLOYMENT = "nightly"
 REBUILD_DEPLOYMENT = "rebuild"
 WAIT_SECONDS = 3600.0  # for a run by hand to end
+SERVER_WAIT_SECONDS = 120.0  # for a server that starts beside the worker
 
 
 def _run_name() -> str:
@@ -72,8 +77,10 @@ def serve() -> None:
     """Register `nightly/nightly` on its schedule and `rebuild/rebuild`, and run them one at a time.
 
     Runs that died with an earlier worker are marked Crashed first. With a URL for alerts, the automations
-    that call it are brought up to date.
+    that call it are brought up to date. Exits with 2 and a sentence without a Prefect server: the temporary
+    one schedules nothing.
     """
+    _wait_for_server()
     settings = load_settings()
     close_dead_runs((DEPLOYMENT, REBUILD_DEPLOYMENT), settings.data_dir)
     if settings.alert_url_file is not None:
@@ -91,6 +98,26 @@ def serve() -> None:
         limit=1,
         pause_on_shutdown=False,  # a restarted worker goes on; a night without one is late
     )
+
+
+def _wait_for_server() -> None:
+    """Return once the Prefect server answers, which may be starting beside the worker."""
+    url = PREFECT_API_URL.value()
+    if not url:
+        _refuse(
+            "the nightly worker needs a Prefect server, which keeps the schedule", "and set PREFECT_API_URL"
+        )
+    deadline = time.monotonic() + SERVER_WAIT_SECONDS
+    with get_client(sync_client=True) as client:
+        while (problem := client.api_healthcheck()) is not None:
+            if time.monotonic() > deadline:
+                _refuse(f"no Prefect server answers at {url} ({problem})", "or correct PREFECT_API_URL")
+            time.sleep(1)
+
+
+def _refuse(problem: str, remedy: str) -> NoReturn:
+    sys.stderr.write(f"repolake: {problem}; run `prefect server start` {remedy}\n")
+    raise SystemExit(2)
 
 
 if __name__ == "__main__":
