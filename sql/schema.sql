@@ -94,7 +94,8 @@ create table current_chunks (
     end_line integer not null,
     start_byte bigint not null,
     end_byte bigint not null,
-    text_key ubigint not null
+    text_key ubigint not null,
+    copy_count uinteger
 );
 
 create table symbols (
@@ -301,6 +302,7 @@ comment on column current_chunks.end_line is 'Last line, inclusive.';
 comment on column current_chunks.start_byte is 'First byte, as in snapshot_chunks.';
 comment on column current_chunks.end_byte is 'Byte after the last.';
 comment on column current_chunks.text_key is 'Equal for copies: chunks of the same symbol and text.';
+comment on column current_chunks.copy_count is 'How many more chunks of default refs are copies; null for none.';
 comment on table symbols is 'One row per definition in a Python, JavaScript, TypeScript, Go or Java file of a current snapshot.';
 comment on column symbols.snapshot_id is 'Snapshot.';
 comment on column symbols.path is 'POSIX path relative to the root.';

@@ -44,6 +44,16 @@ named_files as (
     from (select distinct path from places)
 ),
 
+copies as (
+    select
+        text_key,
+        count(*) - 1 as copy_count,
+    from places
+    where is_default_ref
+    group by text_key
+    having copy_count > 0
+),
+
 final as (
     select
         row_number() over (order by not is_default_ref, ref, position) - 1 as entry,
@@ -76,8 +86,10 @@ select
     final.start_byte,
     final.end_byte,
     final.text_key,
+    copies.copy_count,
 from final
 inner join named_files using (path)
 left join embedded_hashes using (text_hash)
+left join copies using (text_key)
 left join definitions on definitions.chunk_id = final.chunk_id
 order by final.entry;
