@@ -79,3 +79,17 @@ def test_a_folder_of_prefect_that_cannot_be_written_is_one_sentence(tmp_path: Pa
     output, errors = process.communicate("\n")
     assert (output, process.returncode) == ("", 2)
     assert errors.splitlines()[-1].startswith(f"repolake: cannot write {home}")
+
+
+def test_a_nightly_worker_without_a_server_is_refused_since_nothing_would_ever_run(tmp_path: Path):
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
+    result = subprocess.run(
+        [sys.executable, "-m", "flows.nightly"],
+        env={**variables, "PYTHONPATH": str(ROOT), "PREFECT_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert result.returncode == 2
+    assert result.stderr.endswith("run `prefect server start` and set PREFECT_API_URL\n")

@@ -123,11 +123,11 @@ def test_only_the_query_and_the_map_leave_the_machine(data_dir: Path):
     [_, asked] = body["messages"]
     lines = asked["content"].splitlines()
     assert lines[-1] == "Question: what is paid in the end"
-    assert [line.strip() for line in lines if "def " in line] == [
+    assert {line.strip() for line in lines if "def " in line} == {
         "4: def add_tax(amount):",
         "4: def total(rows):",
         "1: def feed(animal):",
-    ]
+    }
     sent = json.dumps(body)
     assert "only in the body" not in sent
     assert "1.19" not in sent
