@@ -54,7 +54,8 @@ class ChunkEstimate:
                 for result in results:
                     if result.error is None:
                         job = self._jobs[result.number]
-                        tokens = sum(map(int, map(str, result.columns[_TOKENS]))) if result.columns else 0
+                        counts = result.columns[_TOKENS] if result.columns else ()
+                        tokens = sum(int(str(count)) for count in counts)
                         for found in (self._all, self._languages.setdefault(job.language, _Sum())):
                             found.add(len(job.data), result.chunk_count, tokens)
 

@@ -230,8 +230,11 @@ def _name(node: Node, grammar: Grammar) -> str | None:
     if text is None:
         return None
     name = dotted(text.decode("utf-8", "replace"))
-    if grammar.has_macros and MACRO_NAME.fullmatch(name):
-        name = _macro_name(node, name)
+    if grammar.has_macros:
+        if "(" in name and "operator" not in name:
+            return None  # macros made the grammar read several declarations as one
+        if MACRO_NAME.fullmatch(name):
+            name = _macro_name(node, name)
     owner = grammar.owner_paths.get(node_type)
     if owner is not None and (receiver := _at(node, owner[0])) is not None and receiver.text is not None:
         match = RECEIVER_TYPE.search(receiver.text.decode("utf-8", "replace"))

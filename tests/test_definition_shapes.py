@@ -105,6 +105,14 @@ def test_parameters_declared_below_the_head_hide_no_function() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["void ((*clear)(*clear)}()static { return 1; }\n", "API }; API (*void }(Cart static ; ){ return 1; }\n"],
+)
+def test_what_the_grammar_reads_as_a_name_in_broken_c_is_none_if_it_holds_brackets(text: str) -> None:
+    assert {chunk.symbol for chunk, _ in cut(text, "c")} == {"<module>"}
+
+
 def test_the_signature_keeps_the_macros_that_the_grammar_does_not_see() -> None:
     found = cut("int a;\n\nLIB_EXPORT int LIB_CALL open_cart(int id) { return 1; }\n", "c")
     assert [(chunk.symbol, chunk.signature) for chunk, _ in found] == [
