@@ -36,6 +36,7 @@ def evaluate_retrieval(
     models: tuple[str, ...] = (),
     chunk_tokens: tuple[int, ...] = (),
     headers: tuple[Header, ...] = (Header.NAME,),
+    rerankers: tuple[str, ...] = (),
     split: str | None = None,
     baseline: str = LATEST,
     metric: str = "ndcg@10",
@@ -50,7 +51,14 @@ def evaluate_retrieval(
     lake = Lake(settings.data_dir)
     is_first = baseline == LATEST and latest_evaluation(lake, queries.name) is None
     earlier = None if is_first else find_baseline(lake, baseline, queries.name, metric)
-    grid = Grid(modes=modes, chunkers=chunkers, models=models, chunk_tokens=chunk_tokens, headers=headers)
+    grid = Grid(
+        modes=modes,
+        chunkers=chunkers,
+        models=models,
+        chunk_tokens=chunk_tokens,
+        headers=headers,
+        rerankers=rerankers,
+    )
     with PrefectExecutor() as executor:
         evaluation = executor.submit(
             evaluate, queries, grid, settings=settings, progress=LoggedProgress(), split=split

@@ -41,6 +41,7 @@ class Grid:
     kinds: tuple[str | None, ...] = (None,)
     chunk_tokens: tuple[int, ...] = ()
     headers: tuple[Header, ...] = (Header.NAME,)
+    rerankers: tuple[str, ...] = ()
 
 
 def evaluate(
@@ -74,9 +75,9 @@ def evaluate(
             continue
         lengths = length_report(side_dir, int(manifest.model["max_tokens"] or chunk_tokens))
         with open_index(side_dir, settings=settings) as index:
-            for mode in grid.modes:
+            for mode, reranker in _rankings(grid):
                 for kind in grid.kinds:
-                    variant = Variant(mode, chunker, model, chunk_tokens, kind, header)
+                    variant = Variant(mode, chunker, model, chunk_tokens, kind, header, reranker)
                     results.append(
                         VariantResult(
                             variant=variant,
@@ -97,13 +98,15 @@ def evaluate(
 
 
 def _results(index: Index, variant: Variant, labels: Sequence[LabelledQuery]) -> Iterator[QueryResult]:
-    index.search("warm up", k=1, mode=variant.mode)  # the first query loads the model
+    # The first query loads the models.
+    index.search("warm up", k=1, mode=variant.mode, rerank=variant.reranker)
     for label in labels:
         started = time.perf_counter()
         hits = index.search(
             label.query,
             k=DEPTH,
             mode=variant.mode,
+            rerank=variant.reranker,
             kind=variant.kind,
             repository=label.repository,
             path=label.path_prefix,
@@ -118,6 +121,14 @@ def _results(index: Index, variant: Variant, labels: Sequence[LabelledQuery]) ->
             metrics=query_metrics(spans, label.targets),
             seconds=seconds,
         )
+
+
+def _rankings(grid: Grid) -> Iterator[tuple[SearchMode, str | None]]:
+    """Yield each mode as it is, and the hybrid's order by each reranker."""
+    for mode in grid.modes:
+        yield mode, None
+        if mode is SearchMode.HYBRID:
+            yield from ((mode, reranker) for reranker in grid.rerankers)
 
 
 def _has_symbol(label: LabelledQuery) -> bool:

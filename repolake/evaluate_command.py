@@ -26,6 +26,12 @@ def evaluate(
         list[Header] | None,
         typer.Option("--header", help="What of a file's path the model reads; repeatable."),
     ] = None,
+    rerank: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--rerank", metavar="MODEL", help="Also let this cross-encoder order the hybrid; repeatable."
+        ),
+    ] = None,
     kind: Annotated[Kind | None, typer.Option("--kind", help="Also search this kind of file alone.")] = None,
     split: Annotated[str | None, typer.Option("--split", help="Only queries of this split.")] = None,
     baseline: Annotated[
@@ -68,6 +74,7 @@ def evaluate(
         kinds=(None, kind.value) if kind else (None,),
         chunk_tokens=tuple(chunk_tokens or ()),
         headers=tuple(header or (Header.NAME,)),
+        rerankers=tuple(rerank or ()),
     )
     with terminal_progress(make_console(stderr=True)) as progress:
         evaluation = run(queries, grid, settings=settings, progress=progress, split=split)

@@ -31,11 +31,12 @@ class Variant:
     chunk_tokens: int
     kind: str | None = None
     header: Header = Header.NAME
+    reranker: str | None = None
 
     @property
     def name(self) -> str:
         """A short label, such as `hybrid ast minilm 256 source`."""
-        parts = (self.mode.value, self.index_name, self.kind)
+        parts = (self.mode.value, self.index_name, self.kind, self.reranker and f"by {self.reranker}")
         return " ".join(part for part in parts if part)
 
     @property
@@ -145,6 +146,7 @@ def write_evaluation(lake: Lake, evaluation: Evaluation) -> Path:
             "chunk_tokens": result.variant.chunk_tokens,
             "kind": result.variant.kind,
             "header": result.variant.header.value,
+            "reranker": result.variant.reranker,
             "chunking_fingerprint": result.chunking_fingerprint,
             "query_id": query.query_id,
             "category": query.category,
@@ -195,6 +197,7 @@ def _read(path: Path) -> Evaluation:
             chunk_tokens=row["chunk_tokens"],
             kind=row["kind"],
             header=Header(row["header"]),
+            reranker=row["reranker"],
         )
         by_variant.setdefault(variant, {}).setdefault(row["query_id"], []).append(row)
     first = rows[0]

@@ -200,6 +200,7 @@ class EvaluationEntry(BaseModel):
     chunk_tokens: int | None
     kind: str | None
     header: str
+    reranker: str | None
     mode: str
     metric: str
     value: float | None

@@ -101,6 +101,7 @@ EVALUATION_SCHEMA = pa.schema(
         pa.field("chunk_tokens", pa.int32(), nullable=False),
         pa.field("kind", pa.string()),
         pa.field("header", pa.string(), nullable=False),
+        pa.field("reranker", pa.string()),
         pa.field("chunking_fingerprint", pa.string(), nullable=False),
         pa.field("query_id", pa.string(), nullable=False),
         pa.field("category", pa.string()),

@@ -211,6 +211,7 @@ create table evaluations (
     chunk_tokens integer,
     kind varchar,
     header varchar not null,
+    reranker varchar,
     mode varchar not null,
     metric varchar not null,
     value double
@@ -390,6 +391,7 @@ comment on column evaluations.chunker is 'Chunker.';
 comment on column evaluations.chunk_tokens is 'Budget of a chunk in tokens.';
 comment on column evaluations.kind is 'Kind of file that the search was limited to; null: all.';
 comment on column evaluations.header is 'How the header of embedded texts names the file: name or folders.';
+comment on column evaluations.reranker is 'The cross-encoder that ordered the hybrid; null without one.';
 comment on column evaluations.mode is 'Search mode.';
 comment on column evaluations.metric is 'Metric, such as ndcg@10.';
 comment on column evaluations.value is 'Its mean.';

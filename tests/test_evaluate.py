@@ -8,12 +8,13 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 from repositories import commit, make_repository
+from tiny_models import build_cross_encoder
 
 from repolake import pipeline
 from repolake.database_files import published_path
 from repolake.errors import IndexMissingError
 from repolake.evaluate import Grid, evaluate
-from repolake.evaluations import Evaluation, write_evaluation
+from repolake.evaluations import Evaluation, read_evaluation, write_evaluation
 from repolake.garbage import collect_garbage
 from repolake.lake import Lake
 from repolake.progress import SilentProgress
@@ -121,6 +122,29 @@ def test_garbage_collection_keeps_the_vectors_of_every_header_that_a_side_index_
     collect_garbage(settings=settings)
     assert count == 2
     assert sum(pq.read_metadata(path).num_rows for path in folder.glob("*.parquet")) == count
+
+
+def test_a_reranker_is_measured_beside_the_hybrid_that_it_orders(tmp_path):
+    repository = make_repository(
+        tmp_path / "files",
+        {
+            "plain.py": "def read_write_file(read, write, file): pass\n",
+            "odd.py": "def read_json(file): pass\n",
+        },
+    )
+    settings = Settings(data_dir=tmp_path / "data", model="fast")
+    pipeline.index([RepositorySpec(str(repository), name="files")], settings=settings)
+    label = {"id": "odd", "query": "read write file", "path": "odd.py", "symbol": "read_json"}
+    prefers_json = str(build_cross_encoder(tmp_path / "json-lover"))
+    found = run(
+        settings, tmp_path, label, rerankers=(prefers_json,), modes=(SearchMode.TEXT, SearchMode.HYBRID)
+    )
+    assert [
+        (result.variant.mode, result.variant.reranker, result.queries[0].metrics["mrr@10"])
+        for result in found.results
+    ] == [("text", None, 0.5), ("hybrid", None, 0.5), ("hybrid", prefers_json, 1.0)]
+    write_evaluation(Lake(settings.data_dir), found)
+    assert read_evaluation(Lake(settings.data_dir), "latest").results[2].variant == found.results[2].variant
 
 
 def test_nothing_indexed_is_said(tmp_path):

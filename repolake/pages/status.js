@@ -143,7 +143,7 @@ function showEvaluations(entries) {
   function draw() {
     const shown = entries.filter((entry) => entry.metric === metric.value && entry.queries === queries.value && entry.value !== null);
     const times = [...new Map(shown.map((entry) => [entry.evaluation_id, entry.evaluated_at]))];
-    const name = (entry) => [entry.mode, entry.chunker, entry.model_id, entry.chunk_tokens, entry.header === "name" ? "" : entry.header, entry.kind].filter(Boolean).join(" ");
+    const name = (entry) => [entry.mode, entry.chunker, entry.model_id, entry.chunk_tokens, entry.header === "name" ? "" : entry.header, entry.kind, entry.reranker && `by ${entry.reranker}`].filter(Boolean).join(" ");
     const series = [...new Set(shown.map(name))].map((label) => ({
       name: label,
       points: shown

@@ -10,9 +10,20 @@ select
     e.chunk_tokens,
     e.kind,
     e.header,
+    e.reranker,
     e.mode,
     e.metric,
     avg(e.value) as value,
 from read_parquet($evaluation_shards) as e
 group by all
-order by e.evaluated_at, e.evaluation_id, e.model_id, e.chunker, e.chunk_tokens, e.kind, e.header, e.mode, e.metric;
+order by
+    e.evaluated_at,
+    e.evaluation_id,
+    e.model_id,
+    e.chunker,
+    e.chunk_tokens,
+    e.kind,
+    e.header,
+    e.mode,
+    e.reranker,
+    e.metric;

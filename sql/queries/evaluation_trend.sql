@@ -9,8 +9,9 @@ select
     chunk_tokens,
     kind,
     header,
+    reranker,
     mode,
     metric,
     value,
 from main.evaluations
-order by evaluated_at, evaluation_id, model_id, chunker, chunk_tokens, kind, header, mode, metric;
+order by evaluated_at, evaluation_id, model_id, chunker, chunk_tokens, kind, header, mode, reranker, metric;
