@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from lake_builder import File, LakeBuilder, Piece
@@ -60,3 +61,15 @@ def test_a_text_gives_its_identifiers_and_their_parts(index: Index, text: str, w
 def test_a_query_names_what_looks_like_code(index: Index, query: str, names: list[str]) -> None:
     found = index.sql("select name from main.named_symbols($1)", [query]).to_pylist()
     assert sorted(row["name"] for row in found) == names
+
+
+def test_the_title_of_a_block_of_tests_weighs_less_than_a_name(tmp_path: Path) -> None:
+    builder = LakeBuilder(tmp_path)
+    kinds = {"test": "a.ts", "suite": "b.ts", "function": "c.ts"}
+    files = [File(path, [Piece("alpha", "parse date", kind)]) for kind, path in kinds.items()]
+    builder.add("a", files)
+    load(builder.manifest(), lake=builder.lake, settings=Settings(), progress=SilentProgress())
+    with open_index(tmp_path) as index:
+        hits = index.search("parse date", mode="text")
+    assert hits[0].symbol_kind == "function"
+    assert hits[0].score > hits[1].score == hits[2].score

@@ -1,6 +1,8 @@
 -- Which identifiers stand in which fields of this batch of chunks, and how much do they weigh there?
 -- BM25F (Zaragoza et al. 2004): a field's weight multiplies its counts; only the body pays for its length,
 -- since the other fields are names. In thousandths, so that sums are the same in any order. Weights: nDCG@10 rose from 0.31 (body alone) to 0.42 on commits.
+-- The title of a block of tests is a sentence and no name: four times its weight put tests before what they test (-0.08
+-- in a TypeScript library).
 -- What is current comes first in chunks, so that an ordinal is a rowid there: no text but this batch's is read.
 create or replace temp table batch as
 with
@@ -17,7 +19,10 @@ fields as (
     select
         entries.ordinal,
         unnest([
-            struct_pack(text := nullif(chunks.symbol, '<module>'), weight := 4000),
+            struct_pack(
+                text := nullif(chunks.symbol, '<module>'),
+                weight := if(chunks.symbol_kind in ('suite', 'test'), 1000, 4000)
+            ),
             struct_pack(text := regexp_replace(list_last(string_split(chunks.path, '/')), '\.[^.]*$', ''), weight := 4000),
             struct_pack(text := regexp_replace(chunks.path, '[^/]*$', ''), weight := 1000),
             struct_pack(text := chunks.signature, weight := 1000),
