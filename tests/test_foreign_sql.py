@@ -162,9 +162,13 @@ class SlowModel:
         return [1.0, 0.0, 0.0]
 
 
+def no_scores(_name: str, _query: str, _passages: list[dict[str, str | None]]) -> list[float]:
+    return []
+
+
 def opened(data_dir: Path, model: SlowModel) -> Session:
     session = open_session(data_dir, Settings(query_timeout_seconds=1.0))
-    session.register_embed(model.embed, model.load, 3)
+    session.register_models(model.embed, model.load, 3, no_scores)
     return session
 
 

@@ -36,13 +36,19 @@ def embedded(report: RunReport) -> int:
 
 
 def paths_with(tmp_path: Path, word: str) -> set[str]:
-    """The paths that SQL and every search mode know of a word; all must agree."""
+    """The paths that SQL and every search mode know of a word; all must agree, but for copies in a hybrid."""
     with open_index(tmp_path / "data") as session:
         rows = session.sql("select distinct path from code where contains(text, $word)", {"word": word})
         found = {row["path"] for row in rows.to_pylist()}
-        for mode in ("text", "vector", "hybrid"):
-            hits = session.search(word.replace("_", " "), k=100, mode=mode)
+        query = word.replace("_", " ")
+        for mode in ("text", "vector"):
+            hits = session.search(query, k=100, mode=mode)
             assert {hit.path for hit in hits if word in hit.text} == found
+        hybrid = {hit.path for hit in session.search(query, k=100) if word in hit.text}
+        assert hybrid <= found
+        assert bool(hybrid) == bool(found)
+        for path in found:
+            assert any(word in hit.text for hit in session.search(query, path=path))
     return found
 
 
