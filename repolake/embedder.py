@@ -40,6 +40,8 @@ MODEL_ERRORS = (
     AssertionError,
     MemoryError,
 )
+# And what reading their files adds to that.
+LOADING_ERRORS = (OSError, ImportError, SafetensorError, pickle.UnpicklingError, *MODEL_ERRORS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,10 +204,8 @@ class _TransformerEncoder:
             )
             if identity.max_tokens is not None and model.max_seq_length != identity.max_tokens:
                 model.max_seq_length = identity.max_tokens
-        except (OSError, ImportError, SafetensorError, pickle.UnpicklingError, *MODEL_ERRORS) as error:
-            # transformers finds out by itself that a configuration names code of the model's own.
-            is_untrusted = not identity.trust_remote_code and "trust_remote_code" in str(error)
-            reason = UNTRUSTED if is_untrusted else f"{type(error).__name__}: {error}"
+        except LOADING_ERRORS as error:
+            reason = loading_problem(error, is_trusted=identity.trust_remote_code)
             raise ModelError(identity.name, reason) from error
         model.eval()
         return model
@@ -244,6 +244,13 @@ class _TransformerEncoder:
             pass  # an operation without an implementation in this precision
         hook.remove()
         self._model = self._load()
+
+
+def loading_problem(error: Exception, *, is_trusted: bool) -> str:
+    """Return why a model could not be loaded; transformers itself finds that its files name code to run."""
+    if not is_trusted and "trust_remote_code" in str(error):
+        return UNTRUSTED
+    return f"{type(error).__name__}: {error}"
 
 
 def reduced_dtype(module: torch.nn.Module) -> torch.dtype | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -10,12 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError
 
 from repolake.cores import usable_core_count
-from repolake.embedder import MODEL_ERRORS, reduced_dtype
+from repolake.embedder import LOADING_ERRORS, MODEL_ERRORS, loading_problem, reduced_dtype
 from repolake.errors import RerankerError
-from repolake.model_identity import UNTRUSTED
 from repolake.reranker_identity import RerankerIdentity
 from repolake.settings import Settings
 
@@ -128,9 +125,8 @@ class Reranker:
                 trust_remote_code=identity.trust_remote_code,
                 local_files_only=True,
             )
-        except (OSError, ImportError, SafetensorError, pickle.UnpicklingError, *MODEL_ERRORS) as error:
-            is_untrusted = not identity.trust_remote_code and "trust_remote_code" in str(error)
-            reason = UNTRUSTED if is_untrusted else f"{type(error).__name__}: {error}"
+        except LOADING_ERRORS as error:
+            reason = loading_problem(error, is_trusted=identity.trust_remote_code)
             raise RerankerError(identity.name, reason) from error
         model.eval()
         return model

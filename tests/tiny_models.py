@@ -66,6 +66,14 @@ WORDS = [
 ]
 LETTERS = [letter for a in "abcdefghijklmnopqrstuvwxyz0123456789" for letter in (a, f"##{a}")]
 DENSE_DIMENSION = 32
+BERT_SIZES = {
+    "vocab_size": 128,
+    "hidden_size": DENSE_DIMENSION,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 64,
+    "max_position_embeddings": 128,
+}
 MISBEHAVING_DIMENSION = 16
 
 
@@ -100,15 +108,7 @@ def build_dense(
 
     folder.mkdir(parents=True)
     torch.manual_seed(seed)
-    config = BertConfig(
-        vocab_size=128,
-        hidden_size=DENSE_DIMENSION,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=128,
-        initializer_range=0.5,
-    )
+    config = BertConfig(**BERT_SIZES, initializer_range=0.5)
     transformers_logging.disable_progress_bar()
     BertModel(config).save_pretrained(folder)
     save_tokenizer(folder)
@@ -182,15 +182,7 @@ def build_cross_encoder(folder: Path, *, label_count: int = 1, max_tokens: int =
     folder.mkdir(parents=True)
     torch.manual_seed(1)
     config = BertConfig(
-        vocab_size=128,
-        hidden_size=DENSE_DIMENSION,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=64,
-        max_position_embeddings=128,
-        num_labels=label_count,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
+        **BERT_SIZES, num_labels=label_count, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0
     )
     model = BertForSequenceClassification(config)
     transformers_logging.disable_progress_bar()
