@@ -160,16 +160,14 @@ def _shape_rule(text: str, language: str) -> Rule | None:
         return Rule(SkipReason.DATA, f"{language} over {MAX_DATA_LENGTH} characters")
     if len(text) < _MINIFIED_LEAST_LENGTH:
         return None
-    limit = _MINIFIED_LINE if language in _SHAPED else MAX_LINE_LENGTH
+    is_shaped = language in _SHAPED
+    limit = _MINIFIED_LINE if is_shaped else MAX_LINE_LENGTH
     if language not in _PROSE and len(text) > limit:
         lengths = [len(line) for line in text.split("\n")]
         long = sum(length for length in lengths if length > limit)
-        is_honest = (
-            language not in _SHAPED and sum(0 < length <= limit for length in lengths) >= _HONEST_LINES
-        )
-        if not is_honest and long > (_MINIFIED_SHARE if language in _SHAPED else _LONG_LINE_SHARE) * len(
-            text
-        ):
+        is_code = not is_shaped and language not in _DATA_LANGUAGES
+        is_honest = is_code and sum(0 < length <= limit for length in lengths) >= _HONEST_LINES
+        if long > (_MINIFIED_SHARE if is_shaped else _LONG_LINE_SHARE) * len(text) and not is_honest:
             return Rule(SkipReason.MINIFIED, f"most text in lines over {limit} characters")
     if language == "text":
         encoded = sum(len(line) for line in _BASE64_LINE.findall(text))

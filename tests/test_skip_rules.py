@@ -196,6 +196,7 @@ def test_one_enormous_line_is_left_out_and_a_long_one_beside_honest_code_is_not(
     logo = f"@logo '{'x' * (2 * MAX_LINE_LENGTH)}'\n"
     assert rule_for_text(logo + "def page(conn), do: conn\n\n" * 100, "elixir") is None
     assert rule_for_text(logo + "def page(conn), do: conn\n\n" * 10, "elixir") is not None
+    assert rule_for_text(logo + "some words\n" * 100, "text") is not None
 
 
 def test_large_data_and_base64_text_are_left_out() -> None:
