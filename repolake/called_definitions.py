@@ -10,6 +10,8 @@ from repolake.syntax import Node
 
 STEPS = 6
 TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
+POINTERS = re.compile(r"^&(?:'\w+ )?(?:mut )?(?=\w)")
+QUOTES = "\"'`"
 TITLED_KINDS = frozenset({"suite", "test"})
 TITLES = frozenset({"string", "template_string"})
 CLASS_NAMES = frozenset({"identifier", "member_expression", "constant", "scope_resolution"})
@@ -40,21 +42,26 @@ def find_called(call: Node, grammar: Grammar) -> Called | None:
 
 
 def dotted(text: str) -> str:
-    """Return a name with dots between its parts, without template arguments."""
+    """Return a name with dots between its parts, without template arguments, quotes and brackets around it."""
     if text.isidentifier():
         return text
     text = " ".join(text.split())
     if "operator" not in text:
         while "<" in text and (shorter := TEMPLATE_ARGUMENTS.sub("", text)) != text:
             text = shorter
-        text = text.replace("\\", ".").replace(":", ".")
+        text = POINTERS.sub("", text.replace("\\", ".").replace(":", ".").replace(". ", ".").replace(" .", "."))
     else:
         head, _, sign = text.partition("operator")
         call = "()" if sign.replace(" ", "").startswith("()") else ""
         text = f"{head.replace('::', '.')}operator{call or sign.partition('(')[0]}"
     while ".." in text:
         text = text.replace("..", ".")
-    return text.strip("\"'. ")
+    text = text.strip(". ")
+    if len(text) > 2 and text[0] == "[" and text[-1] == "]":  # `['name']() {`
+        text = text[1:-1].strip()
+    if len(text) > 2 and text[0] in QUOTES and text[-1] == text[0]:
+        text = text[1:-1].strip(". ")
+    return text
 
 
 def _kind(call: Node, grammar: Grammar) -> str | None:

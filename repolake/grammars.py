@@ -292,10 +292,10 @@ LUA = Grammar(
     package="tree_sitter_lua",
     definitions=_kinds(function="function_declaration"),
     wrappers=_set("variable_declaration"),
-    bodies=_set("chunk block"),
-    blocks=_set("if_statement do_statement"),
-    bindings={"assignment_statement": ("variable_list", "expression_list")},
-    function_values=_set("function_definition"),
+    bodies=_set("chunk block table_constructor"),
+    blocks=_set("if_statement do_statement return_statement expression_list"),
+    bindings={"assignment_statement": ("variable_list", "expression_list"), "field": ("name", "value")},
+    function_values=_set("function_definition table_constructor"),
 )
 ELIXIR = Grammar(
     package="tree_sitter_elixir",

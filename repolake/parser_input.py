@@ -7,14 +7,24 @@ import re
 from repolake.grammar import Grammar
 
 LONG_RUN_LINES = 200
+_LOOK_AHEAD = 200
 
 # Words in capitals before the name of a class, and `namespace a MACRO {`: known to the preprocessor alone.
 _MACRO = rb"[A-Z_][A-Z0-9_]{2,}\b(?:[ \t]*\([^()\n]*\))?\s+"
 _CLASS_MACROS = re.compile(
-    rb"(\b(?:enum[ \t]+class|enum|class|struct|union)\s+)((?:%b)+)"
+    rb"(\b(?:enum[ \t]+class|enum|class|struct|union)\s+)((?:%b|\[\[[^][\n]*\]\]\s+)+)"
     rb"(?=[A-Za-z_][\w:]*\s*(?:<[^;{}]*>\s*)?(?:final\s*)?(?::(?!:)|\{))" % _MACRO
 )
+# `LIB_EXPORT template <…>`, and `void f() LOCKS(mutex) {`.
+_TEMPLATE_MACROS = re.compile(rb"^([ \t]*)((?:%b)+)(?=template\b)" % _MACRO, re.MULTILINE)
+_LATE_MACROS = re.compile(
+    rb"(\)[ \t]*(?:(?:const|override|noexcept)\b[ \t]*)*(?:\n[ \t]+)?)((?:%b)+)(?=\{)" % _MACRO
+)
 _NAMESPACE_MACROS = re.compile(rb"(\bnamespace\s+[\w:]+\s+)((?:%b)+)(?=\{)" % _MACRO)
+# On a line of its own between statements: `LIB_BEGIN_NAMESPACE`.
+_LONE_MACRO = re.compile(rb"^[ \t]*%b(?://[^\n]*)?$" % _MACRO.replace(rb"\s+", rb"[ \t]*"), re.MULTILINE)
+_STATEMENT_ENDINGS = (b";", b"{", b"}", b"*/", b":")
+_DECLARATION_STARTS = tuple(b"# } / template namespace inline class struct typedef extern using".split())
 # The head of a function at the start of a line, up to its name: two words or more.
 _FUNCTION_HEAD = re.compile(
     rb"^([ \t]*(?:template[ \t]*<[^;{}()\n]*>\s+)?)"
@@ -66,8 +76,19 @@ def without_macros(data: bytes) -> bytes:
     """
     data = _CLASS_MACROS.sub(lambda found: found[1] + _blank(found[2]), data)
     data = _OLD_PARAMETERS.sub(lambda found: found[1] + _blank(found[2]), data)
-    data = _NAMESPACE_MACROS.sub(lambda found: found[1] + _blank(found[2]), data)
+    for macros in (_NAMESPACE_MACROS, _TEMPLATE_MACROS, _LATE_MACROS):
+        data = macros.sub(lambda found: found[1] + _blank(found[2]), data)
+    data = _LONE_MACRO.sub(lambda found: _blank(found[0]) if _is_lone(found) else found[0], data)
     return _FUNCTION_HEAD.sub(lambda found: found[1] + _without_macro_words(found[2]), data)
+
+
+def _is_lone(found: re.Match[bytes]) -> bool:
+    """Whether a line of one macro stands between statements, and is none of their words."""
+    data, start = found.string, found.start()
+    before = data[data.rfind(b"\n", 0, max(start - 1, 0)) + 1 : start].strip()
+    after = data[found.end() + 1 : found.end() + 1 + _LOOK_AHEAD].split(b"\n", 1)[0].strip()
+    is_ended = not before or before.endswith(_STATEMENT_ENDINGS) or before.startswith((b"#", b"//"))
+    return is_ended and (not after or after.startswith(_DECLARATION_STARTS) or bool(_LONE_MACRO.match(after)))
 
 
 def _without_macro_words(head: bytes) -> bytes:

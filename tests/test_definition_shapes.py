@@ -145,3 +145,99 @@ def test_a_symbol_too_long_for_its_header_loses_its_first_names_and_keeps_its_la
         f"    # filler words number {number} that fill the budget\n" for number in range(30)
     )
     assert "….run" in {chunk.symbol for chunk, _ in cut(text, "python", 160)}
+
+
+@pytest.mark.parametrize(
+    ("language", "head", "mark"),
+    [
+        ("java", "class Cart {\n", "/** Opens it. */\n    void open() {"),
+        ("rust", "impl Cart {\n", "/// Opens it.\n    fn open() {"),
+        ("kotlin", "class Cart {\n", "/** Opens it. */\n    fun open() {"),
+        ("swift", "extension Cart {\n", "/// Opens it.\n    func open() {"),
+        ("csharp", "class Cart\n{\n", "/// Opens it.\n    void Open() {"),
+        ("typescript", "class Cart {\n", "/** Opens it. */\n    open(): void {"),
+        ("php", "<?php\nclass Cart {\n", "/** Opens it. */\n    function open() {"),
+        ("scala", "class Cart {\n", "/** Opens it. */\n    def open() = {"),
+    ],
+)
+def test_a_comment_above_the_first_member_is_the_members(language: str, head: str, mark: str) -> None:
+    filler = "".join(f"        call({number});\n" for number in range(15))
+    members = f"    {mark}\n{filler}    }}\n\n    {mark.replace('pen', 'pen2')}\n{filler}    }}\n"
+    chunks = cut(f"{head}{members}}}\n", language, 160)
+    found = [(chunk.symbol.lower(), own) for chunk, own in chunks if chunk.symbol != "<module>"]
+    assert [symbol for symbol, _ in found] == ["cart", "cart.open", "cart.open2"]
+    assert found[0][1] == head.removeprefix("<?php\n").rstrip()
+    assert found[1][1].lstrip().startswith(mark[:8])
+
+
+def test_sound_definitions_inside_one_error_of_a_whole_file_are_found() -> None:
+    functions = "".join(
+        f"int step_{number}(int a) {{\n  return a + {number};\n}}\n\n" for number in range(20)
+    )
+    found = {chunk.symbol for chunk, _ in cut(f"#ifdef A\n{{{{ (\n#endif\n{functions}", "cpp", 96)}
+    assert {f"step_{number}" for number in range(20)} <= found
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("class LIB_API [[nodiscard]] Cart : Base {\n  int a;\n};\n", [("Cart", "class")]),
+        ("LIB_EXPORT template <typename T>\nclass Cart { int a; };\n", [("Cart", "class")]),
+        ("void Cart::open() LOCKS_REQUIRED(mutex_) { use(); }\n", [("Cart.open", "method")]),
+        ("bool Cart::open() const\n    LOCKS_EXCLUDED_(mutex_) {\n  return true;\n}\n", [("Cart.open", "method")]),
+        ("void Outer::\n    open() { use(); }\n", [("Outer.open", "method")]),
+    ],
+)  # fmt: skip
+def test_macros_around_the_head_of_a_definition_hide_it_neither(
+    text: str, expected: list[tuple[str, str]]
+) -> None:
+    found = cut(text, "cpp")
+    assert [(chunk.symbol, chunk.symbol_kind) for chunk, _ in found] == expected
+    assert [own for _, own in found] == [text.rstrip()]
+
+
+def test_a_macro_on_a_line_of_its_own_hides_no_namespace_and_no_class() -> None:
+    text = (
+        "#include <a>\nLIB_BEGIN_NAMESPACE\nnamespace detail {\nclass Cart { int a; };\n}\nLIB_END_NAMESPACE\n"
+        "LIB_DIAGNOSTIC_PUSH(4)\nstruct Line { int b; };\n"
+    )
+    assert [pair for pair in symbols(text, "cpp") if pair[0] != "<module>"] == [
+        ("detail.Cart", "class"),
+        ("Line", "struct"),
+    ]
+    assert symbols("enum State {\n  OPEN,\n  CLOSED\n};\n\nSTATIC\nvoid save() { use(); }\n", "c") == [
+        ("State", "enum"),
+        ("save", "function"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "symbol"),
+    [
+        ("javascript", "class Cart {\n  ['Page.close']() { return 1; }\n  x = 1;\n}\n", "Cart.Page.close"),
+        (
+            "javascript",
+            "class Cart {\n  *[Symbol.iterator]() { yield 1; }\n  x = 1;\n}\n",
+            "Cart.Symbol.iterator",
+        ),
+        (
+            "kotlin",
+            "class Cart {\n    fun `adds a line`() { call() }\n    val x = 1\n}\n",
+            "Cart.adds a line",
+        ),
+        ("haskell", "total' :: Int -> Int\ntotal' n = n\n", "total'"),
+        ("rust", "impl<'a> Show for &'a mut Cart<'a> {\n    fn show() {}\n}\n", "Cart"),
+        ("ruby", "class Cart\n  def [](key)\n    key\n  end\n  x = 1\nend\n", "Cart.[]"),
+    ],
+)
+def test_quotes_brackets_and_references_are_no_part_of_a_name(language: str, text: str, symbol: str) -> None:
+    filler = text.replace("x = 1", "x = [" + "1, " * 60 + "1]")
+    assert symbol in {chunk.symbol for chunk, _ in cut(filler, language, 96)}
+
+
+def test_functions_in_tables_of_lua_are_found() -> None:
+    filler = "".join(f"    call({number})\n" for number in range(20))
+    text = f"local M = {{ open = function(x)\n{filler}  end, size = 1 }}\nreturn {{\n  close = function(x)\n{filler}  end,\n}}\n"
+    found = [symbol for symbol, _ in symbols(text, "lua", 96) if symbol != "<module>"]
+    assert {"M.open", "close"} <= set(found)
+    assert symbols("local names = { a = 1, b = 2 }\n", "lua") == [("<module>", "module")]
