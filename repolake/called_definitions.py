@@ -10,6 +10,7 @@ from repolake.syntax import Node
 
 STEPS = 6
 TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
+SPACED_DOTS = re.compile(r" ?\.+ ?")
 POINTERS = re.compile(r"^&(?:'\w+ )?(?:mut )?(?=\w)")
 QUOTES = "\"'`"
 TITLED_KINDS = frozenset({"suite", "test"})
@@ -42,14 +43,15 @@ def find_called(call: Node, grammar: Grammar) -> Called | None:
 
 
 def dotted(text: str) -> str:
-    """Return a name with dots between its parts, without template arguments, quotes and brackets around it."""
+    """Return a name with dots between its parts, without template arguments, quotes or brackets around."""
     if text.isidentifier():
         return text
     text = " ".join(text.split())
     if "operator" not in text:
         while "<" in text and (shorter := TEMPLATE_ARGUMENTS.sub("", text)) != text:
             text = shorter
-        text = POINTERS.sub("", text.replace("\\", ".").replace(":", ".").replace(". ", ".").replace(" .", "."))
+        text = SPACED_DOTS.sub(".", text.replace("\\", ".").replace(":", "."))
+        text = POINTERS.sub("", text)
     else:
         head, _, sign = text.partition("operator")
         call = "()" if sign.replace(" ", "").startswith("()") else ""

@@ -171,11 +171,13 @@ def test_a_comment_above_the_first_member_is_the_members(language: str, head: st
 
 
 def test_sound_definitions_inside_one_error_of_a_whole_file_are_found() -> None:
+    # `open` as the name of a variable: a keyword to this grammar
+    broken = "fun late() {\n  val open: Boolean\n  open = true\n}\n"
     functions = "".join(
-        f"int step_{number}(int a) {{\n  return a + {number};\n}}\n\n" for number in range(20)
+        f"fun step{number}(a: Int): Int {{\n  return a + {number}\n}}\n\n" for number in range(20)
     )
-    found = {chunk.symbol for chunk, _ in cut(f"#ifdef A\n{{{{ (\n#endif\n{functions}", "cpp", 96)}
-    assert {f"step_{number}" for number in range(20)} <= found
+    found = {chunk.symbol for chunk, _ in cut(f"class Cart {{\n{functions}{broken}}}\n", "kotlin", 96)}
+    assert {f"step{number}" for number in range(20)} <= {symbol.rpartition(".")[2] for symbol in found}
 
 
 @pytest.mark.parametrize(
