@@ -12,7 +12,8 @@ STEPS = 6
 TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
 SPACED_DOTS = re.compile(r" ?\.+ ?")
 POINTERS = re.compile(r"^&(?:'\w+ )?(?:mut )?(?=\w)")
-QUOTES = "\"'`"
+# Around a name or a part of one: `"shop"."carts"`, `[dbo].[carts]`, `['close']`.
+QUOTED_PART = re.compile(r"""(?<![^.])(?:(["'`])([^"'`]+)\1|\[([\w.$ "'`]+)\])(?![^.])""")
 TITLED_KINDS = frozenset({"suite", "test"})
 TITLES = frozenset({"string", "template_string"})
 CLASS_NAMES = frozenset({"identifier", "member_expression", "constant", "scope_resolution"})
@@ -58,12 +59,9 @@ def dotted(text: str) -> str:
         text = f"{head.replace('::', '.')}operator{call or sign.partition('(')[0]}"
     while ".." in text:
         text = text.replace("..", ".")
-    text = text.strip(". ")
-    if len(text) > 2 and text[0] == "[" and text[-1] == "]":  # `['name']() {`
-        text = text[1:-1].strip()
-    if len(text) > 2 and text[0] in QUOTES and text[-1] == text[0]:
-        text = text[1:-1].strip(". ")
-    return text
+    while (bare := QUOTED_PART.sub(r"\2\3", text)) != text:
+        text = bare
+    return text.strip(". ")
 
 
 def _kind(call: Node, grammar: Grammar) -> str | None:

@@ -227,6 +227,8 @@ def test_a_macro_on_a_line_of_its_own_hides_no_namespace_and_no_class() -> None:
             "class Cart {\n    fun `adds a line`() { call() }\n    val x = 1\n}\n",
             "Cart.adds a line",
         ),
+        ("sql", 'create table "shop"."carts" (id int, note text);\nselect x = 1;\n', "shop.carts"),
+        ("sql", "create table `shop`.`carts` (id int, note text);\nselect x = 1;\n", "shop.carts"),
         ("haskell", "total' :: Int -> Int\ntotal' n = n\n", "total'"),
         ("rust", "impl<'a> Show for &'a mut Cart<'a> {\n    fn show() {}\n}\n", "Cart"),
         ("ruby", "class Cart\n  def [](key)\n    key\n  end\n  x = 1\nend\n", "Cart.[]"),
