@@ -10,6 +10,7 @@ from repolake.syntax import Node
 
 STEPS = 6
 TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
+TSQL_PARAMETERS = re.compile(r" @.*")  # without brackets around: part of the name to the grammar
 SPACED_DOTS = re.compile(r" ?\.+ ?")
 POINTERS = re.compile(r"^&(?:'\w+ )?(?:mut )?(?=\w)")
 # Around a name or a part of one: `"shop"."carts"`, `[dbo].[carts]`, `['close']`.
@@ -52,7 +53,7 @@ def dotted(text: str) -> str:
         while "<" in text and (shorter := TEMPLATE_ARGUMENTS.sub("", text)) != text:
             text = shorter
         text = SPACED_DOTS.sub(".", text.replace("\\", ".").replace(":", "."))
-        text = POINTERS.sub("", text)
+        text = TSQL_PARAMETERS.sub("", POINTERS.sub("", text))
     else:
         head, _, sign = text.partition("operator")
         call = "()" if sign.replace(" ", "").startswith("()") else ""

@@ -32,7 +32,6 @@ PYTHON = Grammar(
     blocks=_PYTHON_BLOCKS,
     bindings={"assignment": ("left", "right")},
     function_values=_set("lambda"),
-    costly_comment="#",
 )
 
 _SCRIPT_BLOCKS = _set(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from repolake.grammar import Grammar
 
@@ -37,6 +39,8 @@ _OLD_PARAMETERS = re.compile(
     rb"(\*\s*[A-Za-z_]\w*[ \t]*\(\s*[A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)*\s*\))"
     rb"((?:(?:\s|/\*[^*]*\*/)*[A-Za-z_][^;{}()\"'#]*;(?:[ \t]*/\*[^*]*\*/)?)+)(?=\s*\{)"
 )
+# Not behind a word or a bracket: there it is an index.
+_BRACKETED_NAME = re.compile(rb"(?<![\w\])])\[([A-Za-z_][\w $-]*)\]")
 _WORD = re.compile(rb"[\w:]+")
 _CAPITALS = re.compile(rb"[A-Z_][A-Z0-9_]{2,}")
 _STORAGE = frozenset(
@@ -50,9 +54,13 @@ _STATEMENTS = frozenset(
 
 def parser_input(grammar: Grammar, data: bytes) -> bytes:
     """Return a text as the parser of its language is to get it: of the same length, mostly `data` itself."""
-    if grammar.costly_comment is not None:
-        return without_long_comments(grammar.costly_comment, data)
-    return without_macros(data) if grammar.has_macros else data
+    prepare = _PREPARATIONS.get(grammar.package)
+    return prepare(data) if prepare is not None else data
+
+
+def with_quoted_names(data: bytes) -> bytes:
+    """Return SQL with the names that T-SQL writes as `[dbo].[carts]` in quotes, as the standard has them."""
+    return _BRACKETED_NAME.sub(rb'"\1"', data) if b"[" in data else data
 
 
 def without_long_comments(mark: str, data: bytes) -> bytes:
@@ -109,3 +117,12 @@ def _without_macro_words(head: bytes) -> bytes:
 
 def _blank(text: bytes) -> bytes:
     return re.sub(rb"[^\n]", b" ", text)
+
+
+# package of a grammar → what its parser is to get instead of a text
+_PREPARATIONS: Mapping[str, Callable[[bytes], bytes]] = {
+    "tree_sitter_python": partial(without_long_comments, "#"),
+    "tree_sitter_c": without_macros,
+    "tree_sitter_cpp": without_macros,
+    "tree_sitter_sql": with_quoted_names,
+}

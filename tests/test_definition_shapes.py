@@ -239,6 +239,16 @@ def test_quotes_brackets_and_references_are_no_part_of_a_name(language: str, tex
     assert symbol in {chunk.symbol for chunk, _ in cut(filler, language, 96)}
 
 
+def test_names_in_brackets_of_tsql_are_names() -> None:
+    text = (
+        "create table [dbo].[carts] ([id] int, [note] text);\nGO\n"
+        "CREATE PROCEDURE [dbo].[open_cart]\n    @id int\nAS\nBEGIN\n    select 1\nEND\n"
+    )
+    found = [(chunk.symbol, own) for chunk, own in cut(text, "sql") if chunk.symbol != "<module>"]
+    assert [symbol for symbol, _ in found] == ["dbo.carts", "dbo.open_cart"]
+    assert found[0][1] == "create table [dbo].[carts] ([id] int, [note] text);"
+
+
 def test_functions_in_tables_of_lua_are_found() -> None:
     filler = "".join(f"    call({number})\n" for number in range(20))
     text = f"local M = {{ open = function(x)\n{filler}  end, size = 1 }}\nreturn {{\n  close = function(x)\n{filler}  end,\n}}\n"
