@@ -179,17 +179,17 @@ _INTERPRETER_LANGUAGES = {"pwsh": "powershell", "tclsh": "tcl"}
 
 # In a `.h` file these stand for C++ or Objective-C, in a `.m` file for Objective-C.
 _CPP_MARKS = re.compile(
-    rb"""^\s*(?:class\s+[\w:()\[\]\s]{1,200}?[:{;] | (?:inline\s+)?namespace\b[\w:\s]*\{ | template\s*<
-    | using\s+(?:namespace\s+[\w:]+\s*;|\w+\s*=|[\w:]+\s*;) | (?:public|private|protected)\s*:
+    rb"""^[ \t]*(?:class\s+[\w:()\[\]\s]{1,200}?[:{;]
+    | (?:inline\s+)?namespace\b[\w:\s]{0,200}\{ | template\s*< | using\s+(?:namespace\s+[\w:]+\s*;|\w+\s*=|[\w:]+\s*;) | (?:public|private|protected)\s*:
     | \#include\s*<\w+>)""",
     re.MULTILINE | re.VERBOSE,
 )
-_OBJECTIVE_C_HEADER_MARKS = re.compile(rb"^\s*(?:#import\b|@end\b|@interface\s+\w+\s*[:(])", re.MULTILINE)
+_OBJECTIVE_C_HEADER_MARKS = re.compile(rb"^[ \t]*(?:#import\b|@end\b|@interface\s+\w+\s*[:(])", re.MULTILINE)
 _OBJECTIVE_C_MARKS = re.compile(
-    rb"^\s*(?:#import\b|@(?:interface|implementation|protocol|class|import)\b|#include\b)", re.MULTILINE
+    rb"^[ \t]*(?:#import\b|@(?:interface|implementation|protocol|class|import)\b|#include\b)", re.MULTILINE
 )
 _LATEX_MARKS = re.compile(
-    rb"^\s*(?:%|\\(?:NeedsTeXFormat|Provides\w+|documentclass|def|input)\b)", re.MULTILINE
+    rb"^[ \t]*(?:%|\\(?:NeedsTeXFormat|Provides\w+|documentclass|def|input)\b)", re.MULTILINE
 )
 _QT_TRANSLATION = re.compile(rb"^(?:\xef\xbb\xbf)?\s*<\?xml|<!DOCTYPE TS>")
 _PHP_MARK = re.compile(rb"<\?(?:php|=)")

@@ -18,9 +18,9 @@ _CLASS_MACROS = re.compile(
     rb"(?=[A-Za-z_][\w:]*\s*(?:<[^;{}]*>\s*)?(?:final\s*)?(?::(?!:)|\{))" % _MACRO
 )
 # `LIB_EXPORT template <…>`, and `void f() LOCKS(mutex) {`.
-_TEMPLATE_MACROS = re.compile(rb"^([ \t]*)((?:%b)+)(?=template\b)" % _MACRO, re.MULTILINE)
+_TEMPLATE_MACROS = re.compile(rb"^([ \t]*)((?:%b){1,4})(?=template\b)" % _MACRO, re.MULTILINE)
 _LATE_MACROS = re.compile(
-    rb"(\)[ \t]*(?:(?:const|override|noexcept)\b[ \t]*)*(?:\n[ \t]+)?)((?:%b)+)(?=\{)" % _MACRO
+    rb"(\)[ \t]*(?:(?:const|override|noexcept)\b[ \t]*)*(?:\n[ \t]+)?)((?:%b){1,4})(?=\{)" % _MACRO
 )
 _NAMESPACE_MACROS = re.compile(rb"(\bnamespace\s+[\w:]+\s+)((?:%b)+)(?=\{)" % _MACRO)
 # On a line of its own between statements: `LIB_BEGIN_NAMESPACE`.
