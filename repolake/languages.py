@@ -180,7 +180,8 @@ _INTERPRETER_LANGUAGES = {"pwsh": "powershell", "tclsh": "tcl"}
 # In a `.h` file these stand for C++ or Objective-C, in a `.m` file for Objective-C.
 _CPP_MARKS = re.compile(
     rb"""^[ \t]*(?:class\s+[\w:()\[\]\s]{1,200}?[:{;]
-    | (?:inline\s+)?namespace\b[\w:\s]{0,200}\{ | template\s*< | using\s+(?:namespace\s+[\w:]+\s*;|\w+\s*=|[\w:]+\s*;) | (?:public|private|protected)\s*:
+    | (?:inline\s+)?namespace\b[\w:\s]{0,200}\{ | template\s*<
+    | using\s+(?:namespace\s+[\w:]+\s*;|\w+\s*=|[\w:]+\s*;) | (?:public|private|protected)\s*:
     | \#include\s*<\w+>)""",
     re.MULTILINE | re.VERBOSE,
 )
