@@ -22,7 +22,9 @@ _TEST_FOLDERS = frozenset(
 )
 _ANY_CASE_TEST_FOLDERS = frozenset("test tests testdata fixtures benchmark benchmarks".split())
 # At the root only; deeper ones are packages that help to test, or of specifications.
-_TEST_ROOT_FOLDERS = frozenset({"t", "testing", "spec", "specs"})
+_TEST_ROOT_FOLDERS = frozenset({"t", "testing", "spec", "specs", "integration"})
+# A package about them, where one of source holds it: `src/shop/benchmark`, `include/benchmark`.
+_BENCHMARK_FOLDERS = frozenset({"benchmark", "benchmarks"})
 _TEST_FOLDER_ENDINGS = re.compile(
     r"[.\-_](?:tests?|e2e|(?:micro)?benchmarks?)$|\.specs?$"
     r"|(?<=[a-z0-9])(?:(?-i:Tests?|Specs|UITests))$",
@@ -57,7 +59,7 @@ _TEST_NAMES = re.compile(
 )  # fmt: skip
 # Below a folder of source these are commands and classes about tests.
 _LOOSE_TEST_NAMES = re.compile(
-    r"^(?:Test[A-Z].*\.(?:java|kt|scala|swift)|test[-_].*\.(?:js|ts|mjs|sh|rb|lua)|tests?\.(?:js|ts|rb))$"
+    r"^(?:Test[A-Z].*\.(?:java|kt|scala|swift)|.*-(?:test|spec)\.[jt]sx?|test[-_].*\.(?:js|ts|mjs|sh|rb|lua)|tests?\.(?:js|ts|rb))$"
 )
 # Even where the build tool has source.
 _SURE_TEST_NAMES = re.compile(r"_(?:test|spec)\.\w+$|(?<=\w)Benchmarks?\.\w+$")
@@ -172,11 +174,18 @@ def _has_test_folder(folders: list[str], language: str) -> bool:
         return False
     has_specs = language not in _NO_SPEC_LANGUAGES
     return folders[0] in _TEST_ROOT_FOLDERS or any(
-        _is_test_folder(part, below)
+        (_is_test_folder(part, below) and not _is_about_benchmarks(folders[: number + 1]))
         or (part, below) in _TEST_FOLDER_PAIRS
         or (has_specs and part.lower() in _SPEC_FOLDERS)
-        for part, below in zip(folders, [*folders[1:], ""], strict=True)
+        for number, (part, below) in enumerate(zip(folders, [*folders[1:], ""], strict=True))
     )
+
+
+def _is_about_benchmarks(folders: list[str]) -> bool:
+    """Whether the last of the folders is a package of source, not a place of benchmarks."""
+    if folders[-1] not in _BENCHMARK_FOLDERS:
+        return False
+    return "include" in folders or not _SOURCE_FOLDERS.isdisjoint(folders[:-2])
 
 
 def _is_test_folder(name: str, below: str) -> bool:

@@ -23,6 +23,7 @@ PATHS = {
         src/cart/tests.rs src/cart.test.tsx src/test-utils.tsx src/setupTests.ts
         jmh/src/main/java/CartBenchmark.java
         lib/cart_test.exs lib/cart_spec.rb test.js src/__tests__/cart.js compiler/testData/cart.kt
+        integration/form-test.ts web/form-test.tsx packages/cart/benchmarks/add.js src/benchmarks/add.rs
         tests/history.test.tsx tests/install.bats tests/indent/ruby.rb
     """,
     "source": """
@@ -42,6 +43,7 @@ PATHS = {
         pkg/spec/schema.go src/spec/targets.rs kong/tools/sandbox/init.lua shop/templates/quickstart/main.py
         src/recipes/index.ts crates/core/flags/doc/man.rs doc/man_docs.go cmd/install.lua builtin/history.c
         scripts/changelog.zig install.sh plugins/man/man.zsh lib/tasks/install.rake shop/tasks.py
+        src/shop/benchmark/clock.cpp include/benchmark/benchmark.h src/shop/hit-test.ts
         worker/consumer/tasks.py shop/conf.py src/bin/cargo/commands/build.rs shop/ITest.cs
     """,
     "docs": """
