@@ -193,6 +193,9 @@ _LATEX_MARKS = re.compile(
     rb"^[ \t]*(?:%|\\(?:NeedsTeXFormat|Provides\w+|documentclass|def|input)\b)", re.MULTILINE
 )
 _QT_TRANSLATION = re.compile(rb"^(?:\xef\xbb\xbf)?\s*<\?xml|<!DOCTYPE TS>")
+_PREPROCESSOR_MARKS = re.compile(
+    rb"^[ \t]*#[ \t]*(?:include|define|undef|if|ifdef|ifndef|endif|pragma)\b", re.MULTILINE
+)
 _PHP_MARK = re.compile(rb"<\?(?:php|=)")
 
 
@@ -237,7 +240,7 @@ def _by_content(ending: str, language: str, head: bytes) -> str:
     if ending == ".ts" and _QT_TRANSLATION.search(head):
         return "xml"
     if ending == ".inc" and not _PHP_MARK.search(head):
-        return TEXT
+        return "cpp" if _PREPROCESSOR_MARKS.search(head) else TEXT
     if ending in (".t", ".pl") and head.startswith(b"#!") and b"perl" not in head[:80]:
         return _by_shebang(head) or language
     return language

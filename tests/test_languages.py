@@ -72,3 +72,4 @@ def test_shared_endings_are_told_by_the_content() -> None:
     assert language_of("a.ts", b'<?xml version="1.0"?>\n<!DOCTYPE TS>\n') == "xml"
     assert language_of("a.inc", b"<?php echo 1;\n") == "php"
     assert language_of("a.inc", b"mov ax, bx\n") == "text"
+    assert language_of("a.inc", b"// parts of a class\n#ifdef CART\nvoid open();\n#endif\n") == "cpp"
