@@ -28,6 +28,8 @@ class Grammar:
     bodies: frozenset[str] = frozenset()
     # statements and directives that may hold definitions
     blocks: frozenset[str] = frozenset()
+    # hold statements only, and perhaps the comment of a definition below: opened wherever they stand
+    lists: frozenset[str] = frozenset()
     comments: frozenset[str] = frozenset({"comment"})
     # whether words that only a preprocessor knows stand in heads of classes and functions
     has_macros: bool = False

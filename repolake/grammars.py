@@ -320,7 +320,8 @@ HASKELL = Grammar(
         class_="class",
         instance="instance",
     ),
-    bodies=_set("haskell declarations class_declarations instance_declarations"),
+    bodies=_set("haskell imports declarations class_declarations instance_declarations"),
+    lists=_set("imports"),
     comments=_set("comment haddock pragma"),
     has_clauses=True,
 )

@@ -41,6 +41,12 @@ _OLD_PARAMETERS = re.compile(
 )
 # Not behind a word or a bracket: there it is an index.
 _BRACKETED_NAME = re.compile(rb"(?<![\w\])])\[([A-Za-z_][\w $-]*)\]")
+# `cfg_rt! {` on a line of its own, and what stands inside if it holds items and no quoted code (`#name`).
+_ITEM_MACRO = re.compile(rb"^([ \t]*)(?:\w+::)*\w+![ \t]*\{[ \t]*$", re.MULTILINE)
+_ITEM = re.compile(
+    rb"^[ \t]+(?:pub\b|(?:const |async |unsafe )*fn |struct |enum |trait |impl\b|mod \w)", re.MULTILINE
+)
+_QUOTED_NAME = re.compile(rb"#[A-Za-z_(]")
 _WORD = re.compile(rb"[\w:]+")
 _CAPITALS = re.compile(rb"[A-Z_][A-Z0-9_]{2,}")
 _STORAGE = frozenset(
@@ -90,6 +96,28 @@ def without_macros(data: bytes) -> bytes:
     return _FUNCTION_HEAD.sub(lambda found: found[1] + _without_macro_words(found[2]), data)
 
 
+def without_item_macros(data: bytes) -> bytes:
+    """Return Rust without macros around whole items, `cfg_rt! { … }`: the grammar sees mere tokens there."""
+    blanked = bytearray(data)
+    closings: dict[bytes, int] = {}  # the brace last found at an indent; the looks go on from there
+    barren = clean = 0  # up to where there are no items, and no quoted code
+    for found in _ITEM_MACRO.finditer(data):
+        indent, start = found[1], found.end()
+        closing = closings.get(indent, 0)
+        if 0 <= closing < start:
+            closing = closings[indent] = data.find(b"\n" + indent + b"}", start)
+        if closing <= barren:
+            continue
+        is_quoted = closing > clean and _QUOTED_NAME.search(data, start, closing) is not None
+        if is_quoted or not _ITEM.search(data, start, closing):
+            barren = closing
+            continue
+        clean = max(clean, closing)
+        blanked[found.start() : start] = _blank(found[0])
+        blanked[closing + 1 + len(indent)] = ord(b" ")
+    return bytes(blanked)
+
+
 def _is_lone(found: re.Match[bytes]) -> bool:
     """Whether a line of one macro stands between statements, and is none of their words."""
     data, start = found.string, found.start()
@@ -125,4 +153,5 @@ _PREPARATIONS: Mapping[str, Callable[[bytes], bytes]] = {
     "tree_sitter_c": without_macros,
     "tree_sitter_cpp": without_macros,
     "tree_sitter_sql": with_quoted_names,
+    "tree_sitter_rust": without_item_macros,
 }

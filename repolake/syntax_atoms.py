@@ -269,6 +269,8 @@ class SyntaxAtoms:
         )
 
     def _is_open_block(self, node: Node) -> bool:
+        if node.type in self._grammar.lists:
+            return True
         return is_block(node, self._grammar) and self._find(node) is None and self._holds_definitions(node)
 
     def _tasks(

@@ -239,6 +239,27 @@ def test_quotes_brackets_and_references_are_no_part_of_a_name(language: str, tex
     assert symbol in {chunk.symbol for chunk, _ in cut(filler, language, 96)}
 
 
+def test_a_comment_between_the_imports_of_haskell_and_a_definition_is_the_definitions() -> None:
+    found = cut(
+        "module Shop where\n\nimport Data.List\n\n-- | A cart\n-- of lines.\ndata Cart = Cart Int\n",
+        "haskell",
+    )
+    assert [(chunk.symbol, own) for chunk, own in found] == [
+        ("<module>", "module Shop where\n\nimport Data.List"),
+        ("Cart", "-- | A cart\n-- of lines.\ndata Cart = Cart Int"),
+    ]
+
+
+def test_items_inside_a_macro_of_rust_are_found() -> None:
+    text = (
+        "cfg_shop! {\n    /// Opens.\n    pub fn open() {}\n\n    cfg_more! {\n        pub struct Line;\n    }\n}\n\n"
+        "pin_project! {\n    pub struct Cart<T> {\n        #[pin]\n        inner: T,\n    }\n}\n"
+    )
+    assert [symbol for symbol, _ in symbols(text, "rust") if symbol != "<module>"] == ["open", "Line", "Cart"]
+    quoted = "fn make() -> Tokens {\n    quote! {\n        impl #name {\n            fn open() {}\n        }\n    }\n}\n"
+    assert symbols(quoted, "rust") == [("make", "function")]
+
+
 def test_names_in_brackets_of_tsql_are_names() -> None:
     text = (
         "create table [dbo].[carts] ([id] int, [note] text);\nGO\n"
