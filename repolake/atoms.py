@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from repolake.packing import Atoms, fits
 from repolake.scopes import Scope
-from repolake.tokens import TextTokens
+from repolake.tokens import NO_LINE, TextTokens
 
 INSIDE_LINE = 1_000  # added to the depth of cuts inside a line: any other place is better
 DEEPEST_INDENT = 99
@@ -19,20 +19,24 @@ class AtomList:
 
     def add(self, start: int, scope: Scope, depth: int, *, whole: bool = False) -> None:
         """Add one atom that is known to fit."""
-        if self._tokens.line_starts[self._tokens.line_of(start)] != start:
+        line = self._tokens.line_of(start)
+        if self._tokens.line_starts[line] != start:
+            line = NO_LINE
             depth += INSIDE_LINE
-        self._append([start], scope, depth, is_whole=whole)
+        self.atoms.starts.append(start)
+        self.atoms.lines.append(line)
+        self.atoms.scopes.append(scope)
+        self.atoms.depths.append(depth)
+        self.atoms.are_whole.append(whole)
 
-    def add_run(self, starts: list[int], scope: Scope, depth: int) -> None:
+    def add_run(self, starts: list[int], lines: list[int], scope: Scope, depth: int) -> None:
         """Add atoms that are known to fit, and to start lines."""
-        self._append(starts, scope, depth, is_whole=False)
-
-    def _append(self, starts: list[int], scope: Scope, depth: int, *, is_whole: bool) -> None:
         count = len(starts)
         self.atoms.starts.extend(starts)
+        self.atoms.lines.extend(lines)
         self.atoms.scopes.extend([scope] * count)
         self.atoms.depths.extend([depth] * count)
-        self.atoms.are_whole.extend([is_whole] * count)
+        self.atoms.are_whole.extend([False] * count)
 
     def add_fitting(self, start: int, end: int, scope: Scope, depth: int) -> None:
         """Add one atom if it fits, else its lines."""
