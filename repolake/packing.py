@@ -162,9 +162,9 @@ def _best_cut(tokens: TextTokens, places: _Places, first: int, end: int, *, are_
         middle = bisect_left(sums, sums[first] + (sums[end] - sums[first]) // 2, first + 1, end)
     else:
         half = tokens.count(starts[first], starts[end]) // 2
-        candidates = range(first + 1, end)
-        key = lambda place: tokens.count(starts[first], starts[place])
-        middle = first + 1 + bisect_left(candidates, half, key=key)
+        middle = bisect_left(
+            starts, half, first + 1, end, key=lambda start: tokens.count(starts[first], start)
+        )
     best: int = min(range(end, middle - 1, -1), key=places.depths.__getitem__)
     return best
 
