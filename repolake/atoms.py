@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from repolake.packing import Atoms, fits
+from repolake.packing import BYTES_PER_TOKEN, Atoms, fits
 from repolake.scopes import Scope
 from repolake.tokens import NO_LINE, TextTokens
 
@@ -20,9 +20,12 @@ class AtomList:
     def add(self, start: int, scope: Scope, depth: int, *, whole: bool = False) -> None:
         """Add one atom that is known to fit."""
         line = self._tokens.line_of(start)
-        if self._tokens.line_starts[line] != start:
-            line = NO_LINE
-            depth += INSIDE_LINE
+        if self._tokens.line_starts[line] == start:
+            self._append(start, line, scope, depth, whole=whole)
+        else:
+            self._append(start, NO_LINE, scope, depth + INSIDE_LINE, whole=whole)
+
+    def _append(self, start: int, line: int, scope: Scope, depth: int, *, whole: bool = False) -> None:
         self.atoms.starts.append(start)
         self.atoms.lines.append(line)
         self.atoms.scopes.append(scope)
@@ -53,20 +56,30 @@ class AtomList:
         tokens = self._tokens
         if start >= end:
             return
+        room = scope.later_room
         after_blank = True
         for line in range(tokens.line_of(start), tokens.line_of(end - 1) + 1):
-            line_start = max(start, tokens.line_starts[line])
-            line_end = min(end, tokens.line_ends[line] + 1)
+            own_start, own_end = tokens.line_starts[line], tokens.line_ends[line] + 1
+            line_start, line_end = max(start, own_start), min(end, own_end)
             content = tokens.data[line_start:line_end]
-            if content.isspace():
+            text_size = len(content.lstrip())
+            if not text_size:
                 after_blank = True
                 if line_start == start:
                     self.add(start, scope, depth)
                 continue
-            indent = len(content) - len(content.lstrip())
-            self.add(line_start, scope, depth + (0 if after_blank else 1 + min(indent, DEEPEST_INDENT)))
+            indent = len(content) - text_size
+            place_depth = depth + (0 if after_blank else 1 + min(indent, DEEPEST_INDENT))
             after_blank = False
-            if not fits(tokens, line_start, line_end, scope.later_room):
+            if (
+                line_start == own_start
+                and tokens.line_sums[line + 1] - tokens.line_sums[line] <= room
+                and own_end - own_start <= room * BYTES_PER_TOKEN
+            ):
+                self._append(line_start, line, scope, place_depth)
+                continue
+            self.add(line_start, scope, place_depth)
+            if not fits(tokens, line_start, line_end, room):
                 for place in tokens.words_in(line)[0]:
                     if line_start < place < line_end:
                         self.add(place, scope, depth)

@@ -8,10 +8,10 @@ the stack.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from operator import sub
 from typing import NamedTuple
 
 from repolake.atoms import AtomList
@@ -23,6 +23,7 @@ from repolake.syntax import Node
 from repolake.tokens import NO_LINE, TextTokens
 
 GROUPS = frozenset({"namespace", "module"})  # kinds whose functions are no methods
+INDENT = re.compile(rb"\s*")
 CLOSURE_SHARE = 4  # a closure smaller than this part of a chunk stays with the function around it
 
 
@@ -91,9 +92,6 @@ class SyntaxAtoms:
         self._atoms = atoms
         self._head_starts: list[int] = []
         self._found: dict[int, Definition | None] = {}
-        # Where the white space at the start of each line ends.
-        texts = map(len, map(bytes.lstrip, parsed.split(b"\n")))
-        self._indent_ends: list[int] = list(map(sub, tokens.line_ends, texts))
         self._leading = grammar.comments | grammar.attached
 
     def add(self, root: Node, captured: Mapping[str, list[Node]]) -> None:
@@ -339,7 +337,7 @@ class SyntaxAtoms:
         self, parts: list[_Part], bounds: tuple[int, int], scope: Scope, *, inside_line: bool
     ) -> _Groups:
         """Group nodes that cannot be cut apart: each group starts a line, or follows a definition."""
-        line_starts, indent_ends = self._tokens.line_starts, self._indent_ends
+        line_starts, parsed, is_indent = self._tokens.line_starts, self._parsed, INDENT.fullmatch
         candidates = self._grammar.candidates if self._has_heads(*bounds) else frozenset[str]()
         comments, leading = self._grammar.comments, self._leading
         groups = _Groups()
@@ -347,9 +345,12 @@ class SyntaxAtoms:
         latest = -1  # start of the latest group
         for index, (place, node, is_header) in enumerate(parts):
             kind = node.type
-            found = self._definition(node, scope) if kind in candidates else None
+            may_define = kind in candidates and self._may_define(node)
+            found = self._definition(node, scope) if may_define else None
             line = bisect_right(line_starts, place) - 1
-            at = line_starts[line] if place <= indent_ends[line] else -1
+            at = line_starts[line]
+            if place > at and not is_indent(parsed, at, place):
+                at = -1
             number = len(starts)
             if not number:
                 at = bounds[0]
@@ -405,4 +406,5 @@ class SyntaxAtoms:
 
     def _begins_line(self, place: int) -> bool:
         """Whether the parser saw only white space before `place` in its line."""
-        return place <= self._indent_ends[self._tokens.line_of(place)]
+        line_start = self._tokens.line_starts[self._tokens.line_of(place)]
+        return INDENT.fullmatch(self._parsed, line_start, place) is not None
