@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from repolake.atoms import AtomList
@@ -35,16 +35,16 @@ _Part = tuple[int, Node, bool]
 class _Groups:
     """Consecutive parts, grouped into what is to become one task each; by column: most are one plain node.
 
-    Beside the lists, which have one more entry for the end of the stretch, are the numbers of special groups.
+    The lists have one more entry for the end of the stretch; the rest is by number, of special groups only.
     """
 
-    starts: list[int] = field(default_factory=list)
-    lines: list[int] = field(default_factory=list)  # which begin at `starts`, or NO_LINE
-    firsts: list[int] = field(default_factory=list)  # number of the first part of each
-    found: dict[int, Definition] = field(default_factory=dict)  # what the first part defines
-    headers: set[int] = field(default_factory=set)  # the first part is one
-    leading: set[int] = field(default_factory=set)  # all are comments and the like, of a definition below
-    may_lead: set[int] = field(default_factory=set)  # all are such or headers
+    starts: list[int]
+    lines: list[int]  # which begin at `starts`, or NO_LINE
+    firsts: list[int]  # number of the first part of each
+    found: dict[int, Definition]  # what the first part defines
+    headers: set[int]  # the first part is one
+    leading: set[int]  # all are comments and the like, of a definition below
+    may_lead: set[int]  # all are such or headers
 
 
 class _Task(NamedTuple):
@@ -337,20 +337,21 @@ class SyntaxAtoms:
         self, parts: list[_Part], bounds: tuple[int, int], scope: Scope, *, inside_line: bool
     ) -> _Groups:
         """Group nodes that cannot be cut apart: each group starts a line, or follows a definition."""
-        line_starts, parsed, is_indent = self._tokens.line_starts, self._parsed, INDENT.fullmatch
+        line_starts, parsed = self._tokens.line_starts, self._parsed
         candidates = self._grammar.candidates if self._has_heads(*bounds) else frozenset[str]()
         comments, leading = self._grammar.comments, self._leading
-        groups = _Groups()
+        groups = _Groups([], [], [], {}, set(), set(), set())
         starts, lines, firsts = groups.starts, groups.lines, groups.firsts
-        latest = -1  # start of the latest group
+        latest = latest_line = -1  # where the latest group starts, and the line of the latest part
         for index, (place, node, is_header) in enumerate(parts):
             kind = node.type
             may_define = kind in candidates and self._may_define(node)
             found = self._definition(node, scope) if may_define else None
             line = bisect_right(line_starts, place) - 1
             at = line_starts[line]
-            if place > at and not is_indent(parsed, at, place):
+            if line == latest_line or (place > at and not parsed[at:place].isspace()):
                 at = -1
+            latest_line = line
             number = len(starts)
             if not number:
                 at = bounds[0]

@@ -122,7 +122,9 @@ class TokenCounter:
         return " ".join(filter(str.isascii, words)), sum(map(self._count_of_other, others))
 
     def _is_usual(self, text: str, data: bytes) -> bool:
-        return not data.translate(None, _USUAL) and not self._added.search(text)
+        if not text.isascii() or (not text.isprintable() and data.translate(None, _USUAL)):
+            return False
+        return self._added.search(text) is None
 
     def words(self, line: str) -> tuple[list[int], list[int]]:
         """Return where words start in one line, in bytes of its UTF-8, and the tokens of each.
