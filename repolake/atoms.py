@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from repolake.packing import Atoms, fits
+from repolake.packing import BYTES_PER_TOKEN, Atoms, fits
 from repolake.scopes import Scope
-from repolake.tokens import TextTokens
+from repolake.tokens import NO_LINE, TextTokens
 
 INSIDE_LINE = 1_000  # added to the depth of cuts inside a line: any other place is better
 DEEPEST_INDENT = 99
@@ -19,20 +19,27 @@ class AtomList:
 
     def add(self, start: int, scope: Scope, depth: int, *, whole: bool = False) -> None:
         """Add one atom that is known to fit."""
-        if self._tokens.line_starts[self._tokens.line_of(start)] != start:
-            depth += INSIDE_LINE
-        self._append([start], scope, depth, is_whole=whole)
+        line = self._tokens.line_of(start)
+        if self._tokens.line_starts[line] == start:
+            self._append(start, line, scope, depth, whole=whole)
+        else:
+            self._append(start, NO_LINE, scope, depth + INSIDE_LINE, whole=whole)
 
-    def add_run(self, starts: list[int], scope: Scope, depth: int) -> None:
+    def _append(self, start: int, line: int, scope: Scope, depth: int, *, whole: bool = False) -> None:
+        self.atoms.starts.append(start)
+        self.atoms.lines.append(line)
+        self.atoms.scopes.append(scope)
+        self.atoms.depths.append(depth)
+        self.atoms.are_whole.append(whole)
+
+    def add_run(self, starts: list[int], lines: list[int], scope: Scope, depth: int) -> None:
         """Add atoms that are known to fit, and to start lines."""
-        self._append(starts, scope, depth, is_whole=False)
-
-    def _append(self, starts: list[int], scope: Scope, depth: int, *, is_whole: bool) -> None:
         count = len(starts)
         self.atoms.starts.extend(starts)
+        self.atoms.lines.extend(lines)
         self.atoms.scopes.extend([scope] * count)
         self.atoms.depths.extend([depth] * count)
-        self.atoms.are_whole.extend([is_whole] * count)
+        self.atoms.are_whole.extend([False] * count)
 
     def add_fitting(self, start: int, end: int, scope: Scope, depth: int) -> None:
         """Add one atom if it fits, else its lines."""
@@ -49,20 +56,30 @@ class AtomList:
         tokens = self._tokens
         if start >= end:
             return
+        room = scope.later_room
         after_blank = True
         for line in range(tokens.line_of(start), tokens.line_of(end - 1) + 1):
-            line_start = max(start, tokens.line_starts[line])
-            line_end = min(end, tokens.line_ends[line] + 1)
+            own_start, own_end = tokens.line_starts[line], tokens.line_ends[line] + 1
+            line_start, line_end = max(start, own_start), min(end, own_end)
             content = tokens.data[line_start:line_end]
-            if content.isspace():
+            text_size = len(content.lstrip())
+            if not text_size:
                 after_blank = True
                 if line_start == start:
                     self.add(start, scope, depth)
                 continue
-            indent = len(content) - len(content.lstrip())
-            self.add(line_start, scope, depth + (0 if after_blank else 1 + min(indent, DEEPEST_INDENT)))
+            indent = len(content) - text_size
+            place_depth = depth + (0 if after_blank else 1 + min(indent, DEEPEST_INDENT))
             after_blank = False
-            if not fits(tokens, line_start, line_end, scope.later_room):
+            if (
+                line_start == own_start
+                and tokens.line_sums[line + 1] - tokens.line_sums[line] <= room
+                and own_end - own_start <= room * BYTES_PER_TOKEN
+            ):
+                self._append(line_start, line, scope, place_depth)
+                continue
+            self.add(line_start, scope, place_depth)
+            if not fits(tokens, line_start, line_end, room):
                 for place in tokens.words_in(line)[0]:
                     if line_start < place < line_end:
                         self.add(place, scope, depth)

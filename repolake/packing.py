@@ -7,7 +7,7 @@ whatever is packed covers the whole text. Split large, then merge small siblings
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -24,11 +24,13 @@ WORD_BYTE = re.compile(rb"[0-9A-Za-z\x80-\xff]")
 class Atoms:
     """The atoms of one text by column: texts have thousands.
 
-    Each starts at a byte of `starts` and ends where the next one starts. A cut before a low depth is better.
-    A whole one is a definition that fits: it is packed with nothing else.
+    Each starts at a byte of `starts`, the start of a line of `lines` or else NO_LINE, and ends where the next
+    one starts. A cut before a low depth is better. A whole one is a definition that fits: it is packed with
+    nothing else.
     """
 
     starts: list[int] = field(default_factory=list)
+    lines: list[int] = field(default_factory=list)
     scopes: list[Scope] = field(default_factory=list)
     depths: list[int] = field(default_factory=list)
     are_whole: list[bool] = field(default_factory=list)
@@ -62,10 +64,25 @@ def trim(tokens: TextTokens, start: int, end: int) -> tuple[int, int]:
     return max(start, line_start), end
 
 
+class _Places(NamedTuple):
+    """Where atoms start and the last one ends: bytes, tokens before (of those that start lines), depths."""
+
+    starts: list[int]
+    lines: list[int]
+    sums: list[int]
+    depths: list[int]
+
+    @classmethod
+    def of(cls, tokens: TextTokens, atoms: Atoms) -> _Places:
+        lines = [*atoms.lines, len(tokens.line_starts)]
+        sums = list(map(tokens.line_sums.__getitem__, lines))
+        return cls([*atoms.starts, len(tokens.data)], lines, sums, atoms.depths)
+
+
 def pack(tokens: TextTokens, atoms: Atoms) -> list[Span]:
     """Return the chunks of a text in order; together they hold every atom that is not blank."""
-    starts = [*atoms.starts, len(tokens.data)]
-    scopes, are_whole = atoms.scopes, atoms.are_whole
+    places = _Places.of(tokens, atoms)
+    starts, scopes, are_whole = places.starts, atoms.scopes, atoms.are_whole
     spans: list[Span] = []
     first, count = 0, len(scopes)
     while first < count:
@@ -73,7 +90,7 @@ def pack(tokens: TextTokens, atoms: Atoms) -> list[Span]:
         if not are_whole[first]:
             while last < count and scopes[last] is scope and not are_whole[last]:
                 last += 1
-        for left, right in _pack_run(tokens, starts, atoms.depths, scope, (first, last)):
+        for left, right in _pack_run(tokens, places, scope, (first, last)):
             start, end = trim(tokens, starts[left], starts[right])
             if end > start:
                 spans.append(Span(start, end, scope))
@@ -98,18 +115,23 @@ def furthest(tokens: TextTokens, starts: list[int], first: int, last: int, room:
 
 
 def _pack_run(
-    tokens: TextTokens, starts: list[int], depths: list[int], scope: Scope, run: tuple[int, int]
+    tokens: TextTokens, places: _Places, scope: Scope, run: tuple[int, int]
 ) -> Iterator[tuple[int, int]]:
     """Yield the index ranges of the chunks of one run of atoms."""
     first, last = run
+    if last - first == 1:
+        yield run
+        return
+    starts = places.starts
+    are_lines = min(places.lines[first : last + 1]) >= 0
     while first < last:
         end = first
         if scope.holds_signature(starts[first], starts[last]):
-            end = furthest(tokens, starts, first, last, scope.room)
+            end = _furthest(tokens, places, (first, last), scope.room, are_lines=are_lines)
         if end == first or not scope.holds_signature(starts[first], starts[end]):
-            end = furthest(tokens, starts, first, last, scope.later_room)
+            end = _furthest(tokens, places, (first, last), scope.later_room, are_lines=are_lines)
         if end < last:
-            cut = _best_cut(tokens, starts, depths, first, end)
+            cut = _best_cut(tokens, places, first, end, are_lines=are_lines)
             # A chunk with less than its signature would have to repeat it, and might not fit any more.
             if scope.holds_signature(starts[first], starts[end]) and not scope.holds_signature(
                 starts[first], starts[cut]
@@ -120,12 +142,30 @@ def _pack_run(
         first = end
 
 
-def _best_cut(tokens: TextTokens, starts: list[int], depths: list[int], first: int, end: int) -> int:
+def _furthest(
+    tokens: TextTokens, places: _Places, run: tuple[int, int], room: int, *, are_lines: bool
+) -> int:
+    """Return what `furthest` does; of lines the sums are known."""
+    starts, sums = places.starts, places.sums
+    first, last = run
+    if are_lines:
+        end = max(first, bisect_right(sums, sums[first] + room, first + 1, last + 1) - 1)
+        if end > first and starts[end] - starts[first] <= room * BYTES_PER_TOKEN:
+            return end
+    return furthest(tokens, starts, first, last, room)
+
+
+def _best_cut(tokens: TextTokens, places: _Places, first: int, end: int, *, are_lines: bool) -> int:
     """Return the shallowest place for a cut in the second half of what fits, the latest among equals."""
-    half = tokens.count(starts[first], starts[end]) // 2
-    places = range(first + 1, end)
-    middle = bisect_left(places, half, key=lambda place: tokens.count(starts[first], starts[place]))
-    best: int = min(reversed([*places[middle:], end]), key=depths.__getitem__)
+    starts, sums = places.starts, places.sums
+    if are_lines:
+        middle = bisect_left(sums, sums[first] + (sums[end] - sums[first]) // 2, first + 1, end)
+    else:
+        half = tokens.count(starts[first], starts[end]) // 2
+        middle = bisect_left(
+            starts, half, first + 1, end, key=lambda start: tokens.count(starts[first], start)
+        )
+    best: int = min(range(end, middle - 1, -1), key=places.depths.__getitem__)
     return best
 
 

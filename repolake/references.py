@@ -80,9 +80,8 @@ def find_references(
         for node in sorted(found.get("import", []), key=lambda node: node.start_byte)
         for imported in read_imports(node, language)
     )
-    placed = tuple(_references(found, patterns, definitions, imports, data))
-    starts, references = tuple(zip(*placed, strict=True)) if placed else ((), ())
-    return FileReferences(definitions, references, imports, starts)
+    starts, references = _references(found, patterns, definitions, imports, data)
+    return FileReferences(definitions, tuple(references), imports, tuple(starts))
 
 
 def _definitions(
@@ -118,8 +117,8 @@ def _references(
     definitions: tuple[FileDefinition, ...],
     imports: tuple[FileImport, ...],
     data: bytes,
-) -> Iterator[tuple[int, ReferenceRow]]:
-    """Yield the references, each with its first byte, in file order.
+) -> tuple[list[int], list[ReferenceRow]]:
+    """Return the first byte of each reference, and the references, in file order.
 
     Files hold thousands of names, so nodes are asked for little: type and parent cost more than a look at
     the text.
@@ -174,13 +173,15 @@ def _placed(
     kept: list[tuple[int, int, str, bytes, bytes | None]],
     definitions: tuple[FileDefinition, ...],
     data: bytes,
-) -> Iterator[tuple[int, ReferenceRow]]:
-    """Yield references with their line and the definition around them; names of definitions are none."""
+) -> tuple[list[int], list[ReferenceRow]]:
+    """Find the line of references and the definition around them; names of definitions are none."""
     heads = {(definition.start_line, definition.name.encode()) for definition in definitions}
     texts = _Texts()
     around: list[FileDefinition] = []
     following = 0
     line, counted = 1, 0
+    starts: list[int] = []
+    rows: list[ReferenceRow] = []
     for start, end, kind, name, qualifier in kept:
         line += data.count(b"\n", counted, end)
         counted = end
@@ -193,7 +194,9 @@ def _placed(
             around.pop()
         symbol = around[-1].symbol if around else ""
         before = None if qualifier is None else texts[qualifier]
-        yield start, (kind, texts[name], before, symbol, line)
+        starts.append(start)
+        rows.append((kind, texts[name], before, symbol, line))
+    return starts, rows
 
 
 class _Texts(dict[bytes, str]):

@@ -8,11 +8,10 @@ the stack.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
-from operator import sub
 from typing import NamedTuple
 
 from repolake.atoms import AtomList
@@ -24,6 +23,7 @@ from repolake.syntax import Node
 from repolake.tokens import NO_LINE, TextTokens
 
 GROUPS = frozenset({"namespace", "module"})  # kinds whose functions are no methods
+INDENT = re.compile(rb"\s*")
 CLOSURE_SHARE = 4  # a closure smaller than this part of a chunk stays with the function around it
 
 
@@ -32,17 +32,19 @@ _Part = tuple[int, Node, bool]
 
 
 @dataclass(slots=True)
-class _Group:
-    """Nodes that are to become one task. `found`: what the first of them defines."""
+class _Groups:
+    """Consecutive parts, grouped into what is to become one task each; by column: most are one plain node.
 
-    start: int
-    line: int  # which begins at `start`, or NO_LINE
-    nodes: list[Node]
-    found: Definition | None
-    is_header: bool  # the first is one
-    is_leading: bool  # all are comments and the like, which belong to a definition below them
-    may_lead: bool  # all are such or headers
-    is_alone: bool = True  # only comments follow the first
+    The lists have one more entry for the end of the stretch; the rest is by number, of special groups only.
+    """
+
+    starts: list[int]
+    lines: list[int]  # which begin at `starts`, or NO_LINE
+    firsts: list[int]  # number of the first part of each
+    found: dict[int, Definition]  # what the first part defines
+    headers: set[int]  # the first part is one
+    leading: set[int]  # all are comments and the like, of a definition below
+    may_lead: set[int]  # all are such or headers
 
 
 class _Task(NamedTuple):
@@ -71,6 +73,7 @@ class _Run(NamedTuple):
     """Statements that each take whole lines and fit: atoms at once."""
 
     starts: list[int]
+    lines: list[int]
     scope: Scope
     depth: int
 
@@ -89,9 +92,6 @@ class SyntaxAtoms:
         self._atoms = atoms
         self._head_starts: list[int] = []
         self._found: dict[int, Definition | None] = {}
-        # Where the white space at the start of each line ends.
-        texts = map(len, map(bytes.lstrip, parsed.split(b"\n")))
-        self._indent_ends: list[int] = list(map(sub, tokens.line_ends, texts))
         self._leading = grammar.comments | grammar.attached
 
     def add(self, root: Node, captured: Mapping[str, list[Node]]) -> None:
@@ -150,11 +150,14 @@ class SyntaxAtoms:
             and not self._begins_line(start)
         )
 
-    def _may_define(self, node: Node) -> bool:
-        """Whether a definition may stand in a node: most nodes need no closer look."""
+    def _has_heads(self, start: int, end: int) -> bool:
+        """Whether a definition may stand in a stretch of text: most need no closer look."""
         starts = self._head_starts
-        first = bisect_left(starts, node.start_byte)
-        return first < len(starts) and starts[first] < node.end_byte
+        first = bisect_left(starts, start)
+        return first < len(starts) and starts[first] < end
+
+    def _may_define(self, node: Node) -> bool:
+        return self._has_heads(node.start_byte, node.end_byte)
 
     def _holds_definitions(self, node: Node) -> bool:
         return self._may_define(node) and holds_definitions(node, self._grammar)
@@ -275,7 +278,7 @@ class SyntaxAtoms:
 
     def _tasks(
         self,
-        parts: Iterable[_Part],
+        parts: list[_Part],
         bounds: tuple[int, int],
         scope: Scope,
         depth: int,
@@ -286,43 +289,46 @@ class SyntaxAtoms:
 
         Statements that take whole lines and fit are atoms at once: most nodes are such.
         """
-        start, end = bounds
-        groups = self._groups(parts, start, scope, inside_line=inside_line)
-        if not groups:
-            self._atoms.add_lines(start, end, scope, depth)
+        if not parts:
+            self._atoms.add_lines(*bounds, scope, depth)
             return []
-        groups.append(_Group(end, self._tokens.line_at(end), [], None, False, False, False))
+        groups = self._groups(parts, bounds, scope, inside_line=inside_line)
+        starts, lines, firsts = groups.starts, groups.lines, groups.firsts
         tasks: list[_Task | _Run] = []
         leads: list[int] = []
-        may_open = scope.kind not in FUNCTION_LIKE
+        closed = frozenset[str]() if scope.kind in FUNCTION_LIKE else self._grammar.opened
         has_clauses = self._grammar.has_clauses
         line_sums = self._tokens.line_sums
         room = scope.later_room
         most_bytes = room * BYTES_PER_TOKEN
-        run: list[int] | None = None
-        for group, following in pairwise(groups):
-            if (group.is_header or group.is_leading) and self._leads(group, following):
-                leads.append(group.start)
+        run: _Run | None = None
+        for number, start in enumerate(starts[:-1]):
+            limit, line, next_line = starts[number + 1], lines[number], lines[number + 1]
+            is_special = number in groups.headers or number in groups.leading
+            if is_special and self._leads(number, groups, parts):
+                leads.append(start)
                 continue
             if (
-                group.found is None
+                number not in groups.found
+                and line >= 0
+                and next_line >= 0
+                and line_sums[next_line] - line_sums[line] <= room
+                and limit - start <= most_bytes
                 and not leads
                 and not has_clauses
-                and not (may_open and is_block(group.nodes[0], self._grammar))
-                and min(group.line, following.line) >= 0
-                and line_sums[following.line] - line_sums[group.line] <= room
-                and following.start - group.start <= most_bytes
+                and not (closed and parts[firsts[number]][1].type in closed)
             ):
                 if run is None:
-                    run = []
-                    tasks.append(_Run(run, scope, depth))
-                run.append(group.start)
+                    run = _Run([], [], scope, depth)
+                    tasks.append(run)
+                run.starts.append(start)
+                run.lines.append(line)
                 continue
             run = None
-            limit = following.start
-            task = _Task(
-                group.nodes, group.start, limit, scope, depth, group.found, group.is_alone, tuple(leads)
-            )
+            nodes = [node for _, node, _ in parts[firsts[number] : firsts[number + 1]]]
+            is_alone = all(node.type in self._grammar.comments for node in nodes[1:])
+            found = groups.found.get(number)
+            task = _Task(nodes, start, limit, scope, depth, found, is_alone, tuple(leads))
             leads = []
             before = tasks[-1] if tasks and has_clauses else None
             if isinstance(before, _Task) and self._are_clauses(before, task):
@@ -331,43 +337,65 @@ class SyntaxAtoms:
                 tasks.append(task)
         return tasks
 
-    def _groups(self, parts: Iterable[_Part], start: int, scope: Scope, *, inside_line: bool) -> list[_Group]:
+    def _groups(
+        self, parts: list[_Part], bounds: tuple[int, int], scope: Scope, *, inside_line: bool
+    ) -> _Groups:
         """Group nodes that cannot be cut apart: each group starts a line, or follows a definition."""
-        line_starts, indent_ends = self._tokens.line_starts, self._indent_ends
-        candidates, comments = self._grammar.candidates, self._grammar.comments
-        groups: list[_Group] = []
-        group: _Group | None = None
-        for place, node, is_header in parts:
+        line_starts, parsed = self._tokens.line_starts, self._parsed
+        candidates = self._grammar.candidates if self._has_heads(*bounds) else frozenset[str]()
+        comments, leading = self._grammar.comments, self._leading
+        groups = _Groups([], [], [], {}, set(), set(), set())
+        starts, lines, firsts = groups.starts, groups.lines, groups.firsts
+        latest = latest_line = -1  # where the latest group starts, and the line of the latest part
+        for index, (place, node, is_header) in enumerate(parts):
             kind = node.type
-            found = self._definition(node, scope) if kind in candidates else None
-            is_leading = kind in self._leading
+            may_define = kind in candidates and self._may_define(node)
+            found = self._definition(node, scope) if may_define else None
             line = bisect_right(line_starts, place) - 1
-            at = line_starts[line] if place <= indent_ends[line] else None
-            if group is None:
-                at = start
-                line = self._tokens.line_at(start)
-            elif at is None or at <= group.start:
-                is_apart = found is not None or (group.found is not None and kind not in comments)
-                may_cut = (inside_line or is_apart) and place > group.start
+            at = line_starts[line]
+            if line == latest_line or (place > at and not parsed[at:place].isspace()):
+                at = -1
+            latest_line = line
+            number = len(starts)
+            if not number:
+                at = bounds[0]
+                line = self._tokens.line_at(at)
+            elif at <= latest:
+                is_apart = found is not None or (number - 1 in groups.found and kind not in comments)
+                may_cut = (inside_line or is_apart) and place > latest
                 if not (may_cut and self._tokens.is_word_start(place)):
-                    group.nodes.append(node)
-                    group.is_alone = group.is_alone and kind in comments
-                    group.is_leading = group.is_leading and is_leading
-                    group.may_lead = group.may_lead and (is_leading or is_header)
+                    if kind not in leading:
+                        groups.leading.discard(number - 1)
+                        if not is_header:
+                            groups.may_lead.discard(number - 1)
                     continue
                 at = place
                 line = NO_LINE
-            group = _Group(at, line, [node], found, is_header, is_leading, is_leading or is_header)
-            groups.append(group)
+            latest = at
+            starts.append(at)
+            lines.append(line)
+            firsts.append(index)
+            if found is not None:
+                groups.found[number] = found
+            if is_header:
+                groups.headers.add(number)
+                groups.may_lead.add(number)
+            if kind in leading:
+                groups.leading.add(number)
+                groups.may_lead.add(number)
+        starts.append(bounds[1])
+        lines.append(self._tokens.line_at(bounds[1]))
+        firsts.append(len(parts))
         return groups
 
-    def _leads(self, group: _Group, following: _Group) -> bool:
+    def _leads(self, number: int, groups: _Groups, parts: list[_Part]) -> bool:
         """Whether nodes belong to the definition below them: comments without a gap, `if …:`, namespaces."""
-        if not following.may_lead and following.found is None:
+        if number + 1 not in groups.may_lead and number + 1 not in groups.found:
             return False
-        if group.is_header:
+        if number in groups.headers:
             return True
-        stretch = self._data[group.nodes[-1].start_byte : following.start]
+        _, last, _ = parts[groups.firsts[number + 1] - 1]
+        stretch = self._data[last.start_byte : groups.starts[number + 1]]
         return stretch[len(stretch.rstrip()) :].count(b"\n") <= 1
 
     def _are_clauses(self, before: _Task, task: _Task) -> bool:
@@ -383,4 +411,5 @@ class SyntaxAtoms:
 
     def _begins_line(self, place: int) -> bool:
         """Whether the parser saw only white space before `place` in its line."""
-        return place <= self._indent_ends[self._tokens.line_of(place)]
+        line_start = self._tokens.line_starts[self._tokens.line_of(place)]
+        return INDENT.fullmatch(self._parsed, line_start, place) is not None

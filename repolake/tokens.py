@@ -11,49 +11,27 @@ import hashlib
 import json
 import re
 from bisect import bisect_left, bisect_right
-from itertools import accumulate, pairwise
-from operator import add
+from itertools import accumulate, filterfalse, pairwise
 from pathlib import Path
 
+import numpy as np
 from tokenizers import Encoding, Tokenizer
+
+from repolake.word_counts import SIGNS, WordCounts, WordTable
 
 WORD = re.compile(r"[A-Za-z0-9]+|[^\sA-Za-z0-9]")
 SPACES = frozenset(b" \t\r\n")  # form feeds are control characters to BERT, and vanish
 GAP = re.compile(r"[ \t\r]")
-_ALPHANUMERIC = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+GAPS = re.compile(r"[ \t\r]+")
 _USUAL = bytes([*b"\t\n\r", *range(0x20, 0x7F)])
 _USUAL_OR_HIGH = _USUAL + bytes(range(0x80, 0x100))
-# Punctuation: each sign is one token, whether the vocabulary knows it or not.
-_SIGNS = bytes(byte for byte in range(0x21, 0x7F) if byte not in _ALPHANUMERIC)
-_NOT_SIGNS = bytes(byte for byte in range(0x100) if byte not in _SIGNS and byte != 0x0A)
-_NOT_SIGNS_OR_LINES = bytes(byte for byte in range(0x100) if byte not in _SIGNS)
-_SIGNS_TO_SPACES = bytes.maketrans(_SIGNS, b" " * len(_SIGNS))
+_NOT_SIGNS = bytes(byte for byte in range(0x100) if byte not in SIGNS)
+_SIGNS_TO_SPACES = bytes.maketrans(SIGNS, b" " * len(SIGNS))
 ELLIPSIS = "…"
-_LINE_MARK = "\x01"  # no usual text has it
-REMEMBERED_WORD_LENGTH = 40  # longer words are hashes and data, which do not come back
-REMEMBERED_WORDS = 1_000_000
 NO_LINE = -1
+LINE_FEED = 0x0A
 LONGEST_MARGIN = 200
 LONGEST_WORD_BYTES = 1_000  # a longer word may be cut, into parts of about this size
-
-
-class _WordCounts(dict[str, int]):
-    """The tokens of each ASCII word, asked of the vocabulary when it comes up first."""
-
-    def __init__(self, tokenizer: Tokenizer, *, is_lower: bool) -> None:
-        super().__init__({_LINE_MARK: 0})
-        self._model = tokenizer.model
-        self._is_lower = is_lower
-
-    def __missing__(self, word: str) -> int:
-        # Without the tokenizer around it: normalizing a word of plain ASCII is to lower its case.
-        count = len(self._model.tokenize(word.lower() if self._is_lower else word))
-        if len(word) <= REMEMBERED_WORD_LENGTH:
-            if len(self) >= REMEMBERED_WORDS:
-                self.clear()
-                self[_LINE_MARK] = 0
-            self[word] = count
-        return count
 
 
 def whole_text_tokenizer(tokenizer_file: Path) -> Tokenizer:
@@ -75,11 +53,17 @@ class TokenCounter:
         self.fingerprint = fingerprint
         self.is_additive = splits_at_spaces
         self._tokenizer = tokenizer
-        self._count_of = _WordCounts(tokenizer, is_lower=is_lower).__getitem__
+        model = tokenizer.model
+        # Without the tokenizer around it: normalizing a word of plain ASCII is to lower its case.
+        counts = WordCounts(lambda word: len(model.tokenize(word.lower() if is_lower else word)))
+        self._count_of = counts.__getitem__
+        self._count_of_other = WordCounts(lambda word: len(self._encode(word))).__getitem__
+        self._table = WordTable(counts)
         self._ellipsis_count = len(self._encode(ELLIPSIS))
         added = [re.escape(token.content) for token in tokenizer.get_added_tokens_decoder().values()]
         self._added = re.compile("|".join(added) if added else "(?!)")
-        self._unusual = re.compile("|".join([r"[^\x20-\x7e\t\r\n]", *added]))
+        # Lines that are counted as a whole. Control characters vanish: they may join what stands around.
+        self._whole = re.compile("|".join([r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", *added]))
 
     @classmethod
     def load(cls, tokenizer_file: Path) -> TokenCounter:
@@ -106,39 +90,41 @@ class TokenCounter:
         if not (self.is_additive and self._is_usual(text, data)):
             return len(self._encode(text))
         words = data.translate(_SIGNS_TO_SPACES).decode("ascii").split()
-        return sum(map(self._count_of, words), len(data.translate(None, _NOT_SIGNS_OR_LINES)))
+        return sum(map(self._count_of, words), len(data.translate(None, _NOT_SIGNS)))
 
     def line_sums(self, text: str, data: bytes) -> list[int]:
         """Return how many tokens stand before each line of a text, and in all; `data` is its UTF-8."""
         if not self.is_additive:
             encodings = self._encode_batch([line + "\n" for line in text.split("\n")])
             return list(accumulate(map(len, encodings), initial=0))
-        unusual: dict[int, str] = {}
+        apart: dict[int, int] = {}
         if not self._is_usual(text, data):
             lines = text.split("\n")
-            has_others = self._added.search(text) or data.translate(None, _USUAL_OR_HIGH)
-            is_unusual = self._unusual.search if has_others else _is_not_ascii
-            unusual = {number: line for number, line in enumerate(lines) if is_unusual(line)}
-            for number in unusual:
-                lines[number] = ""
+            has_whole = bool(self._added.search(text) or data.translate(None, _USUAL_OR_HIGH))
+            for number, line in enumerate(lines):
+                if has_whole and self._whole.search(line):
+                    lines[number], apart[number] = "", len(self._encode(line))
+                elif not line.isascii():
+                    lines[number], apart[number] = self._set_apart(line)
             data = "\n".join(lines).encode()
-        spaced = data.translate(_SIGNS_TO_SPACES).decode("ascii")
-        words = spaced.replace("\n", f" {_LINE_MARK} ").split()
-        words.append(_LINE_MARK)
-        counts = accumulate(map(self._count_of, words))
-        word_sums = [count for word, count in zip(words, counts, strict=True) if word == _LINE_MARK]
-        signs = accumulate(map(len, data.translate(None, _NOT_SIGNS).split(b"\n")))
-        sums = [0, *map(add, word_sums, signs)]
-        if not unusual:
-            return sums
-        line_counts = [after - before for before, after in pairwise(sums)]
-        encodings = self._encode_batch(list(unusual.values()))
-        for number, encoding in zip(unusual, encodings, strict=True):
-            line_counts[number] = len(encoding)
-        return list(accumulate(line_counts, initial=0))
+        sums = self._table.line_sums(data)
+        if apart:
+            counts = np.diff(sums)
+            counts[list(apart)] += list(apart.values())
+            np.cumsum(counts, out=sums[1:])
+        found: list[int] = sums.tolist()
+        return found
+
+    def _set_apart(self, line: str) -> tuple[str, int]:
+        """Return a line without the words that are not ASCII, and the tokens of those."""
+        words = GAPS.split(line)
+        others = filterfalse(str.isascii, words)
+        return " ".join(filter(str.isascii, words)), sum(map(self._count_of_other, others))
 
     def _is_usual(self, text: str, data: bytes) -> bool:
-        return not data.translate(None, _USUAL) and not self._added.search(text)
+        if not text.isascii() or (not text.isprintable() and data.translate(None, _USUAL)):
+            return False
+        return self._added.search(text) is None
 
     def words(self, line: str) -> tuple[list[int], list[int]]:
         """Return where words start in one line, in bytes of its UTF-8, and the tokens of each.
@@ -207,18 +193,14 @@ class TokenCounter:
         return self._tokenizer.encode_batch_fast(texts, add_special_tokens=False) if texts else []
 
 
-def _is_not_ascii(line: str) -> bool:
-    return not line.isascii()
-
-
 class TextTokens:
     """Token counts of any span of one text; all places are bytes of its UTF-8 form."""
 
     def __init__(self, counter: TokenCounter, text: str, data: bytes) -> None:
         self.data = data
-        sizes = map(len, data.split(b"\n"))
-        self.line_ends = list(accumulate(sizes, lambda end, size: end + 1 + size))  # line feeds left out
-        self.line_starts = [0, *(end + 1 for end in self.line_ends[:-1])]
+        line_feeds = np.flatnonzero(np.frombuffer(data, np.uint8) == LINE_FEED)
+        self.line_ends: list[int] = [*line_feeds.tolist(), len(data)]  # line feeds left out
+        self.line_starts: list[int] = [0, *(line_feeds + 1).tolist()]
         self._counter = counter
         # How many tokens stand before each line, and before the end.
         self.line_sums = counter.line_sums(text, data)

@@ -25,6 +25,8 @@ BATCH_FILES = 64
 START_SECONDS = 120.0  # how long a worker may take until it is ready
 MOST_FAILED_STARTS = 3  # in a row, with no other worker at work
 GRACE_SECONDS = 10.0  # how long after a file's own alarm a worker that says nothing is killed
+# A worker has a core of its own; idle threads of libraries would cost it memory and time to start.
+ONE_THREAD = {"RAYON_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 # A fresh interpreter, not a fork: the parent may hold threads, and a script without a `__main__` guard must
 # not be run again. `-P` keeps the current folder, perhaps an untrusted repository, out of the import path.
 PROGRAM = "import sys; sys.path.append(sys.argv[1]); from repolake.chunk_worker import main; main()"
@@ -35,7 +37,7 @@ class _Worker:
 
     def __init__(self, config: WorkerConfig) -> None:
         ours, theirs = Pipe()
-        environment = {**os.environ, "TOKENIZERS_PARALLELISM": "false", "RAYON_NUM_THREADS": "1"}
+        environment = {**os.environ, "TOKENIZERS_PARALLELISM": "false", **ONE_THREAD}
         root = str(Path(repolake.__file__).parents[1])
         self._messages = tempfile.TemporaryFile()  # noqa: SIM115 (closed when the process has ended)
         with theirs:
@@ -199,7 +201,7 @@ class WorkerPool:
         if status < 0:
             name = signal.Signals(-status).name
             return f"the parser crashed (signal {-status}, {name}), or more than {most} of memory were needed"
-        if last_words.startswith("MemoryError"):
+        if last_words.partition(":")[0].endswith("MemoryError"):  # numpy has one of its own
             return f"cutting took more than {most} of memory"
         return f"the worker process ended with status {status}: {last_words or 'it said nothing'}"
 

