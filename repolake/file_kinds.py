@@ -40,6 +40,7 @@ _LIBRARY_FOR_TESTS = re.compile(
     r"|(?!.*(?:integration|functional|unit|smoke|acceptance|perf|regression|system)).*[a-z0-9][-_]test)$"
 )
 _SOURCE_FOLDERS = frozenset({"src", "lib", "Sources", "app"})
+_PACKAGE_FOLDERS = _SOURCE_FOLDERS | {"internal", "pkg", "cmd"}
 _TEST_NAMES = re.compile(
     r"""^(?:
       test_.*\.py | .*_test\.py | conftest\.py | tests\.py                       # pytest, unittest
@@ -209,7 +210,7 @@ def _is_test_name(name: str, folders: list[str], *, in_root: bool) -> bool:
 def _has_example_folder(folders: list[str]) -> bool:
     if any(part.lower() in _EXAMPLE_FOLDERS or _EXAMPLE_FOLDER_ENDINGS.search(part) for part in folders):
         return True
-    if not folders or folders[0] in _SOURCE_FOLDERS:
+    if not folders or folders[0] in _PACKAGE_FOLDERS:
         return False
     upper = folders if folders[0].lower() in _DOCS_FOLDERS else folders[:_EXAMPLE_DEPTH]
     return any(part.lower() in _EXAMPLE_UPPER_FOLDERS for part in upper)
@@ -221,11 +222,12 @@ def _has_docs_folder(folders: list[str], language: str) -> bool:
     lowered = [part.lower() for part in folders]
     if language in _NO_CODE_LANGUAGES:
         return not _DOCS_FOLDERS.isdisjoint(lowered)
-    if language == "go":  # a folder of Go is a package: `doc` is one that makes documentation
-        lowered = ["" if part == "doc" else part for part in lowered]
-    return not (
-        _DOCS_FOLDERS.isdisjoint(lowered[:1]) and _DOCS_CODE_FOLDERS.isdisjoint(lowered[:_DOCS_DEPTH])
-    )
+    for number, part in enumerate(lowered[:_DOCS_DEPTH]):
+        if folders[number] in _PACKAGE_FOLDERS or (part == "doc" and language == "go"):
+            return False  # a package: in Go, `doc` is one that makes documentation
+        if part in (_DOCS_CODE_FOLDERS if number else _DOCS_FOLDERS):
+            return True
+    return False
 
 
 def _is_config_name(name: str, folders: list[str]) -> bool:

@@ -124,7 +124,10 @@ def _is_lone(found: re.Match[bytes]) -> bool:
     before = data[data.rfind(b"\n", 0, max(start - 1, 0)) + 1 : start].strip()
     after = data[found.end() + 1 : found.end() + 1 + _LOOK_AHEAD].split(b"\n", 1)[0].strip()
     is_ended = not before or before.endswith(_STATEMENT_ENDINGS) or before.startswith((b"#", b"//"))
-    return is_ended and (not after or after.startswith(_DECLARATION_STARTS) or bool(_LONE_MACRO.match(after)))
+    is_continued = before.endswith(b"\\")  # the end of a definition of a macro
+    return (is_ended and not is_continued) and (
+        not after or after.startswith(_DECLARATION_STARTS) or bool(_LONE_MACRO.match(after))
+    )
 
 
 def _without_macro_words(head: bytes) -> bytes:

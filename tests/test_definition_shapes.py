@@ -207,6 +207,8 @@ def test_a_macro_on_a_line_of_its_own_hides_no_namespace_and_no_class() -> None:
         ("detail.Cart", "class"),
         ("Line", "struct"),
     ]
+    defined = "#define LIB_CHECK(a) \\\n  LIB_INTERNAL(a)\n#define LIB_TEST(a) \\\n  LIB_INTERNAL_TEST(a)\n"
+    assert symbols(defined, "cpp") == [("LIB_CHECK", "macro"), ("LIB_TEST", "macro")]
     assert symbols("enum State {\n  OPEN,\n  CLOSED\n};\n\nSTATIC\nvoid save() { use(); }\n", "c") == [
         ("State", "enum"),
         ("save", "function"),

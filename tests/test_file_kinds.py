@@ -41,7 +41,8 @@ PATHS = {
         lib/shop/test_case.rb lib/shop/test/conn.ex src/Test/Cart.hs src/shop/test/command.lua
         src/Shop/TestMakeCommand.php src/runner/test-state.ts src/runners/test.ts shop/utils/test.py
         pkg/spec/schema.go src/spec/targets.rs kong/tools/sandbox/init.lua shop/templates/quickstart/main.py
-        src/recipes/index.ts crates/core/flags/doc/man.rs doc/man_docs.go cmd/install.lua builtin/history.c
+        src/recipes/index.ts crates/core/flags/doc/man.rs doc/man_docs.go
+        internal/docs/render.go app/docs/router.py pkg/demo/run.go cmd/install.lua builtin/history.c
         scripts/changelog.zig install.sh plugins/man/man.zsh lib/tasks/install.rake shop/tasks.py
         src/shop/benchmark/clock.cpp include/benchmark/benchmark.h src/shop/hit-test.ts
         worker/consumer/tasks.py shop/conf.py src/bin/cargo/commands/build.rs shop/ITest.cs
