@@ -10,6 +10,11 @@ from repolake.syntax import Node
 
 STEPS = 6
 TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
+TSQL_PARAMETERS = re.compile(r" @.*")  # without brackets around: part of the name to the grammar
+SPACED_DOTS = re.compile(r" ?\.+ ?")
+POINTERS = re.compile(r"^&(?:'\w+ )?(?:mut )?(?=\w)")
+# Around a name or a part of one: `"shop"."carts"`, `[dbo].[carts]`, `['close']`.
+QUOTED_PART = re.compile(r"""(?<![^.])(?:(["'`])([^"'`]+)\1|\[([\w.$ "'`]+)\])(?![^.])""")
 TITLED_KINDS = frozenset({"suite", "test"})
 TITLES = frozenset({"string", "template_string"})
 CLASS_NAMES = frozenset({"identifier", "member_expression", "constant", "scope_resolution"})
@@ -40,21 +45,24 @@ def find_called(call: Node, grammar: Grammar) -> Called | None:
 
 
 def dotted(text: str) -> str:
-    """Return a name with dots between its parts, without template arguments."""
+    """Return a name with dots between its parts, without template arguments, quotes or brackets around."""
     if text.isidentifier():
         return text
     text = " ".join(text.split())
     if "operator" not in text:
         while "<" in text and (shorter := TEMPLATE_ARGUMENTS.sub("", text)) != text:
             text = shorter
-        text = text.replace("\\", ".").replace(":", ".")
+        text = SPACED_DOTS.sub(".", text.replace("\\", ".").replace(":", "."))
+        text = TSQL_PARAMETERS.sub("", POINTERS.sub("", text))
     else:
         head, _, sign = text.partition("operator")
         call = "()" if sign.replace(" ", "").startswith("()") else ""
         text = f"{head.replace('::', '.')}operator{call or sign.partition('(')[0]}"
     while ".." in text:
         text = text.replace("..", ".")
-    return text.strip("\"'. ")
+    while (bare := QUOTED_PART.sub(r"\2\3", text)) != text:
+        text = bare
+    return text.strip(". ")
 
 
 def _kind(call: Node, grammar: Grammar) -> str | None:

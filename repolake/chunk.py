@@ -41,7 +41,7 @@ from repolake.source import open_source
 from repolake.splitter import SMALLEST_BUDGET
 from repolake.worker_pool import WorkerPool
 
-CHUNKER_VERSION = 4  # raise it with every change that moves a cut or changes a symbol or reference
+CHUNKER_VERSION = 5  # raise it with every change that moves a cut or changes a symbol or reference
 BYTES_PER_WORKER = 2 * 1024 * 1024  # a second worker pays for its start from about here
 NO_CHUNK_ORDINAL = -1
 NO_LISTS = ListColumn([0], [])

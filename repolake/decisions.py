@@ -21,7 +21,7 @@ from repolake.records import Kind
 from repolake.skip_rules import Rule, SkipReason, rule_for_path
 from repolake.text_decoding import decode, file_text
 
-_HEAD_BYTES = 2048
+_HEAD_BYTES = 16384
 _NO_WAY_BACK = frozenset(
     {
         SkipReason.DATA_DIR,

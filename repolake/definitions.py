@@ -32,7 +32,9 @@ KEYWORD_KINDS = {
     "extension": "extension",
     "actor": "actor",
     "object": "object",
+    "table_constructor": "object",
 }
+TABLES = frozenset({"object", "table_constructor"})
 MACRO_NAME = re.compile(r"[A-Z][A-Z0-9_]{2,}")
 RECEIVER_TYPE = re.compile(r"(\w+)\s*(?:\[[^]]*\])?\s*,?\s*\)$")
 
@@ -163,7 +165,7 @@ def _argument(call: Node, grammar: Grammar) -> Node | None:
 def _is_function_value(node: Node, grammar: Grammar) -> bool:
     if node.type not in grammar.function_values:
         return False
-    return node.type != "object" or _has_functions(node, grammar)
+    return node.type not in TABLES or _has_functions(node, grammar)
 
 
 def _has_lines(node: Node) -> bool:

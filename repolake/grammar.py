@@ -28,9 +28,9 @@ class Grammar:
     bodies: frozenset[str] = frozenset()
     # statements and directives that may hold definitions
     blocks: frozenset[str] = frozenset()
+    # hold statements only, and perhaps the comment of a definition below: opened wherever they stand
+    lists: frozenset[str] = frozenset()
     comments: frozenset[str] = frozenset({"comment"})
-    # how a comment line starts, where the parser looks over a whole run of them again from each of its lines
-    costly_comment: str | None = None
     # whether words that only a preprocessor knows stand in heads of classes and functions
     has_macros: bool = False
     # siblings before a definition that belong to it, as comments do

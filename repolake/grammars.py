@@ -32,7 +32,6 @@ PYTHON = Grammar(
     blocks=_PYTHON_BLOCKS,
     bindings={"assignment": ("left", "right")},
     function_values=_set("lambda"),
-    costly_comment="#",
 )
 
 _SCRIPT_BLOCKS = _set(
@@ -292,10 +291,10 @@ LUA = Grammar(
     package="tree_sitter_lua",
     definitions=_kinds(function="function_declaration"),
     wrappers=_set("variable_declaration"),
-    bodies=_set("chunk block"),
-    blocks=_set("if_statement do_statement"),
-    bindings={"assignment_statement": ("variable_list", "expression_list")},
-    function_values=_set("function_definition"),
+    bodies=_set("chunk block table_constructor"),
+    blocks=_set("if_statement do_statement return_statement expression_list"),
+    bindings={"assignment_statement": ("variable_list", "expression_list"), "field": ("name", "value")},
+    function_values=_set("function_definition table_constructor"),
 )
 ELIXIR = Grammar(
     package="tree_sitter_elixir",
@@ -321,7 +320,8 @@ HASKELL = Grammar(
         class_="class",
         instance="instance",
     ),
-    bodies=_set("haskell declarations class_declarations instance_declarations"),
+    bodies=_set("haskell imports declarations class_declarations instance_declarations"),
+    lists=_set("imports"),
     comments=_set("comment haddock pragma"),
     has_clauses=True,
 )

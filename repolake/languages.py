@@ -20,7 +20,7 @@ _ENDINGS = {
     "go": ".go",
     "rust": ".rs",
     "c": ".c .h",
-    "cpp": ".cc .cpp .cxx .c++ .hpp .hh .hxx .h++ .ipp .inl .tpp .txx .ino .cu .cuh .cppm .ixx",
+    "cpp": ".cc .cpp .cxx .c++ .hpp .hh .hxx .h++ .ipp .inl .tpp .tcc .txx .ino .cu .cuh .cppm .ixx",
     "objective_c": ".m .mm",
     "csharp": ".cs .csx",
     "fsharp": ".fs .fsi .fsx",
@@ -39,6 +39,16 @@ _ENDINGS = {
     "zig": ".zig .zon",
     "nim": ".nim .nims .nimble",
     "crystal": ".cr",
+    "coffeescript": ".coffee",
+    "reason": ".re .rei",
+    "rescript": ".res .resi",
+    "purescript": ".purs",
+    "standard_ml": ".sml .fun",
+    "gleam": ".gleam",
+    "odin": ".odin",
+    "haxe": ".hx",
+    "lean": ".lean",
+    "raku": ".raku .rakumod .p6",
     "d": ".d .di",
     "julia": ".jl",
     "r": ".r .rmd .rprofile",
@@ -54,12 +64,12 @@ _ENDINGS = {
     "verilog": ".v .sv .svh .vh",
     "vhdl": ".vhd .vhdl",
     "solidity": ".sol",
-    "bash": ".sh .bash .zsh .ksh .bats .ebuild .command",
+    "bash": ".sh .bash .zsh .zsh-theme .ksh .bats .ebuild .command",
     "fish": ".fish",
     "powershell": ".ps1 .psm1 .psd1",
     "batch": ".bat .cmd",
     "awk": ".awk",
-    "tcl": ".tcl .tk",
+    "tcl": ".tcl .tk .exp",
     "vim": ".vim .vimrc",
     "sql": ".sql .ddl .dml .psql .pgsql .mysql .pks .pkb .plsql .hql .cql",
     "graphql": ".graphql .gql .graphqls",
@@ -73,7 +83,7 @@ _ENDINGS = {
     "astro": ".astro",
     "template": ".erb .haml .slim .ejs .hbs .handlebars .mustache .jinja .jinja2 .j2 .njk .twig .liquid "
     ".pug .jade .tmpl .tpl .gotmpl .blade .cshtml .razor .aspx .ascx .jsp .jspx .ftl .vm .heex .leex .eex "
-    ".mako .latte .tt",
+    ".mako .latte .tt .pt .hamlet .twirl",
     "css": ".css",
     "scss": ".scss .sass",
     "less": ".less .styl",
@@ -106,6 +116,7 @@ _ENDINGS = {
     "antlr": ".g4 .g3",
     "abap": ".abap",
     "apex": ".apex .trigger",
+    "gherkin": ".feature",
     "mermaid": ".mmd .mermaid .puml .plantuml .dot .gv",
     "sgml": ".sgml .docbook",
     "wat": ".wat .wast",
@@ -166,23 +177,33 @@ _SHEBANG = re.compile(
 )
 _INTERPRETER_LANGUAGES = {"pwsh": "powershell", "tclsh": "tcl"}
 
-# In a `.h` file these stand for C++, in a `.m` file for Objective-C.
+# In a `.h` file these stand for C++ or Objective-C, in a `.m` file for Objective-C.
 _CPP_MARKS = re.compile(
-    rb"^\s*(?:class\s+\w+|namespace\b|template\s*<|using\s+\w+|public:|private:|protected:|#include\s*<\w+>)",
-    re.MULTILINE,
+    rb"""^[ \t]*(?:class\s+[\w:()\[\]\s]{1,200}?[:{;]
+    | (?:inline\s+)?namespace\b[\w:\s]{0,200}\{ | template\s*<
+    | using\s+(?:namespace\s+[\w:]+\s*;|\w+\s*=|[\w:]+\s*;) | (?:public|private|protected)\s*:
+    | \#include\s*<\w+>)""",
+    re.MULTILINE | re.VERBOSE,
 )
+_OBJECTIVE_C_HEADER_MARKS = re.compile(rb"^[ \t]*(?:#import\b|@end\b|@interface\s+\w+\s*[:(])", re.MULTILINE)
 _OBJECTIVE_C_MARKS = re.compile(
-    rb"^\s*(?:#import\b|@(?:interface|implementation|protocol|class|import)\b|#include\b)", re.MULTILINE
+    rb"^[ \t]*(?:#import\b|@(?:interface|implementation|protocol|class|import)\b|#include\b)", re.MULTILINE
+)
+_LATEX_MARKS = re.compile(
+    rb"^[ \t]*(?:%|\\(?:NeedsTeXFormat|Provides\w+|documentclass|def|input)\b)", re.MULTILINE
 )
 _QT_TRANSLATION = re.compile(rb"^(?:\xef\xbb\xbf)?\s*<\?xml|<!DOCTYPE TS>")
+_PREPROCESSOR_MARKS = re.compile(
+    rb"^[ \t]*#[ \t]*(?:include|define|undef|if|ifdef|ifndef|endif|pragma)\b", re.MULTILINE
+)
 _PHP_MARK = re.compile(rb"<\?(?:php|=)")
 
 
 def language_of(path: str, head: bytes = b"") -> str:
     """Return the language of a file, such as `python`, `tsx` or `markdown`; `text` when nothing tells.
 
-    `head` is the beginning of the content (2 kB are enough): it decides for files without an ending
-    (`#!` lines) and for endings that two languages share. A notebook is `python` here; see `notebook`.
+    `head` is the beginning of the content (16 kB are enough, past any license): it decides for files without
+    an ending (`#!` lines) and for endings that languages share. A notebook is `python` here; see `notebook`.
     """
     name = path.rpartition("/")[2]
     by_name = _BY_NAME.get(name)
@@ -201,22 +222,25 @@ def language_of(path: str, head: bytes = b"") -> str:
         return "python"
     language = _BY_ENDING.get(ending)
     if language is None or (language == TEXT and ending == ".in"):
-        inner = (
-            _BY_ENDING.get(lowered[:dot][lowered[:dot].rfind(".") :]) if ending == ".in" and dot > 0 else None
-        )
-        return inner or _by_shebang(head) or language or TEXT
+        ending = lowered[:dot][lowered[:dot].rfind(".") :] if ending == ".in" and dot > 0 else ""
+        inner = _BY_ENDING.get(ending)
+        return (_by_content(ending, inner, head) if inner else None) or _by_shebang(head) or language or TEXT
     return _by_content(ending, language, head)
 
 
 def _by_content(ending: str, language: str, head: bytes) -> str:
-    if ending == ".h" and _CPP_MARKS.search(head):
-        return "cpp"
+    if ending == ".h":
+        if _OBJECTIVE_C_HEADER_MARKS.search(head):
+            return "objective_c"
+        return "cpp" if _CPP_MARKS.search(head) else language
+    if ending == ".cls" and head and not _LATEX_MARKS.search(head):
+        return "apex"
     if ending == ".m" and head and not _OBJECTIVE_C_MARKS.search(head):
         return "matlab"
     if ending == ".ts" and _QT_TRANSLATION.search(head):
         return "xml"
     if ending == ".inc" and not _PHP_MARK.search(head):
-        return TEXT
+        return "cpp" if _PREPROCESSOR_MARKS.search(head) else TEXT
     if ending in (".t", ".pl") and head.startswith(b"#!") and b"perl" not in head[:80]:
         return _by_shebang(head) or language
     return language

@@ -54,7 +54,7 @@ class Rule:
 _VENDORED_FOLDERS = """
     node_modules bower_components jspm_packages web_modules .yarn .pnp .pnpm-store .npm
     vendor vendors vendored _vendor _vendored third_party third-party thirdparty 3rdparty 3rd_party 3rd-party
-    site-packages dist-packages .venv venv virtualenv .virtualenv __pypackages__ .eggs .tox .nox .pixi .conda
+    site-packages dist-packages .venv venv .virtualenv __pypackages__ .eggs .tox .nox .pixi .conda
     Godeps Pods Carthage .bundle .gradle .m2 .ivy2 .cargo-vendor elm-stuff
     .dart_tool .pub-cache .stack-work dist-newstyle .cabal-sandbox .dub .bloop .metals
     .terraform .serverless .aws-sam cdk.out .nuget .paket .vcpkg vcpkg_installed .conan
@@ -63,6 +63,8 @@ _VENDORED_FOLDERS = """
 
 # At the root only: a deeper folder of this name may hold an application's own code.
 _VENDORED_ROOT_FOLDERS = ("deps", "dependencies", "extern", "external", "externals")
+# These hold a folder for each library; a file right inside is a package of the repository's own.
+_HOLDING_FOLDERS = frozenset({*_VENDORED_ROOT_FOLDERS, "venv"})
 
 # Folders that hold the output of tools.
 _GENERATED_FOLDERS = """
@@ -85,7 +87,9 @@ _MADE_UP_VENDOR = re.compile(
 )
 
 # Folders that hold bundles beside honest code of other languages (`src/cmd/dist/` of Go).
-_BUNDLE_FOLDERS = frozenset({"dist", "bundles", "bundle", "public/build", "public/assets", "wwwroot/lib"})
+_BUNDLE_FOLDERS = frozenset(
+    {"dist", "public/bundles", "web/bundles", "public/build", "public/assets", "wwwroot/lib"}
+)
 _BUNDLE_ENDINGS = (".js", ".mjs", ".cjs", ".css", ".map", ".d.ts", ".html")
 
 # full file name: the package manager that writes it
@@ -210,9 +214,9 @@ _ENDINGS: dict[SkipReason, str] = {
         .egg .gem .crate .nupkg .snupkg .deb .rpm .dmg .iso .img .cab .msi .phar .vsix .crx .xpi .asar""",
     SkipReason.BINARY: """
         .exe .dll .so .dylib .a .lib .o .obj .ko .class .pyc .pyo .pyd .wasm .bin .dat .elf .hex .beam .rlib
-        .rmeta .pdb .ilk .exp .idb .nib .mo .gmo .pdf .doc .docx .xls .xlsx .ppt .pptx .odt .ods
+        .rmeta .pdb .ilk .idb .nib .mo .gmo .pdf .doc .docx .xls .xlsx .ppt .pptx .odt .ods
         .odp .rtf .epub
-        .mobi .djvu .blend .fbx .glb .stl .3ds .unitypackage .uasset .umap .dwg .onnx .pt .pth
+        .mobi .djvu .blend .fbx .glb .stl .3ds .unitypackage .uasset .umap .dwg .onnx .pth
         .safetensors .ckpt .tflite .gguf .ggml .mlmodel .caffemodel .h5 .hdf5 .keras .joblib .pkl .pickle
         .swo .swp .ds_store .xcuserstate""",
     SkipReason.DATA: """
@@ -236,13 +240,13 @@ _GENERATED_NAMES = (
     (r"\.gen\.(?:go|tsx?|js|rs|dart|cs|kt|swift|h|cpp)$", "*.gen.go"),
     (r"(?:^|/)zz_generated[^/]*\.go$", "zz_generated*.go"),
     (r"(?:^|/)bindata(?:_[^/]*)?\.go$", "bindata.go"),
-    (r"(?:^|/)(?:moc|qrc|ui|rcc)_[^/]+\.(?:cpp|h)$", "moc_*.cpp"),
+    (r"(?:^|/)(?:moc|qrc|rcc)_[^/]+\.(?:cpp|h)$", "moc_*.cpp"),
     (r"\.(?:js|mjs|cjs|css|ts|d\.ts|wasm)\.map$", "*.js.map"),
     (r"\.(?:snap|snapshot|ambr|storyshot)$", "*.snap"),
     (r"\.(?:approved|verified|received)\.[A-Za-z0-9]+$", "*.approved.*"),
     (r"(?:^|/)project\.pbxproj$", "project.pbxproj"),
     (r"\.(?:storyboard|xib|xcscheme|xcworkspacedata|suo|ncb)$", "*.storyboard"),
-    (r"(?:^|/)(?:R|BuildConfig)\.java$", "R.java"),
+    (r"(?:^|/)api/(?:[^/]+/)?[^/]+\.api$", "api/*.api"),
     (r"(?:^|/)\.pnp\.c?js$", ".pnp.cjs"),
     (
         r"(?:^|/)(?:aclocal\.m4|ltmain\.sh|config\.guess|config\.sub|install-sh|depcomp|missing|libtool\.m4)$",
@@ -266,7 +270,8 @@ _WRAPPERS = (
     (r"(?:^|/)bootstrap(?:\.bundle|-theme)?\.(?:js|css)$", "bootstrap.css"),
     (r"(?:^|/)(?:normalize|font-?awesome|animate)\.css$", "normalize.css"),
     (r"(?:^|/)erlang\.mk$", "erlang.mk"),
-    (r"(?:^|/)(?:sqlite3|catch|doctest|stb_[a-z_]+|miniz)\.(?:c|h|hpp)$", "sqlite3.c"),
+    # not at the root: that is where the library itself has it
+    (r"/(?:sqlite3|catch|doctest|stb_[a-z_]+|miniz)\.(?:c|h|hpp)$", "sqlite3.c"),
 )  # fmt: skip
 
 _PATTERNS = tuple(
@@ -326,7 +331,9 @@ def _secret_rule(path: str, name: str) -> Rule | None:
 @lru_cache(maxsize=65536)
 def _folder_rule(folder: str) -> Rule | None:
     names = folder.split("/")
-    if names[0] in _VENDORED_ROOT_FOLDERS:
+    if names[-1] in _HOLDING_FOLDERS:
+        names.pop()
+    if names and names[0] in _VENDORED_ROOT_FOLDERS:
         return Rule(SkipReason.VENDORED, f"/{names[0]}/")
     for number, name in enumerate(names, 1):
         reason = _FOLDERS.get(name)

@@ -72,13 +72,19 @@ def captures(grammar: Grammar, pattern: str, root: Node) -> dict[str, list[Node]
 
 
 def error_bytes(root: Node) -> int:
-    """Return how many bytes of a tree lie under syntax errors."""
+    """Return how many bytes of a tree lie under syntax errors.
+
+    Not those of sound statements that such an error holds: a bracket too many makes one of a whole file.
+    """
     total = 0
     stack = [root]
     while stack:
         node = stack.pop()
         if node.is_error:
             total += node.end_byte - node.start_byte
-        elif node.has_error:
+            for child in node.named_children:
+                if child.is_extra or child.named_child_count:
+                    total -= child.end_byte - child.start_byte
+        if node.has_error:
             stack.extend(node.children)
     return total

@@ -178,7 +178,9 @@ class SyntaxAtoms:
         while stack:
             node = stack.pop()
             if found.body is not None and node.id == found.body.id:
-                parts.extend(self._flatten(node, node.start_byte))
+                # What opens the body belongs to the head: a comment below is the first member's.
+                opened_at = node.named_children[0] if parts and node.named_child_count else node
+                parts.extend(self._flatten(node, opened_at.start_byte))
             elif node.start_byte <= core.start_byte and node.end_byte >= core.end_byte:
                 stack.extend(reversed(node.named_children))
             else:
@@ -218,6 +220,8 @@ class SyntaxAtoms:
         )
 
     def _is_open_block(self, node: Node) -> bool:
+        if node.type in self._grammar.lists:
+            return True
         return is_block(node, self._grammar) and self._find(node) is None and self._holds_definitions(node)
 
     def _tasks(

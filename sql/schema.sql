@@ -89,6 +89,7 @@ create table current_chunks (
     symbol varchar not null,
     symbol_key bigint,
     file_words varchar not null,
+    parent_words varchar,
     last_commit_at timestamptz,
     start_line integer not null,
     end_line integer not null,
@@ -296,6 +297,7 @@ comment on column current_chunks.kind is 'Kind of the file.';
 comment on column current_chunks.symbol is 'Symbol of the chunk.';
 comment on column current_chunks.symbol_key is 'word_key of the defined name in lower case, null if the chunk defines nothing.';
 comment on column current_chunks.file_words is 'Words of the file''s name, as BM25 sees them, separated by blanks.';
+comment on column current_chunks.parent_words is 'Words of the symbol around the chunk''s own, such as its class, as BM25 sees them; null for none.';
 comment on column current_chunks.last_commit_at is 'When the file was last changed, as in files.';
 comment on column current_chunks.start_line is 'First line, from 1.';
 comment on column current_chunks.end_line is 'Last line, inclusive.';

@@ -145,3 +145,134 @@ def test_a_symbol_too_long_for_its_header_loses_its_first_names_and_keeps_its_la
         f"    # filler words number {number} that fill the budget\n" for number in range(30)
     )
     assert "….run" in {chunk.symbol for chunk, _ in cut(text, "python", 160)}
+
+
+@pytest.mark.parametrize(
+    ("language", "head", "mark"),
+    [
+        ("java", "class Cart {\n", "/** Opens it. */\n    void open() {"),
+        ("rust", "impl Cart {\n", "/// Opens it.\n    fn open() {"),
+        ("kotlin", "class Cart {\n", "/** Opens it. */\n    fun open() {"),
+        ("swift", "extension Cart {\n", "/// Opens it.\n    func open() {"),
+        ("csharp", "class Cart\n{\n", "/// Opens it.\n    void Open() {"),
+        ("typescript", "class Cart {\n", "/** Opens it. */\n    open(): void {"),
+        ("php", "<?php\nclass Cart {\n", "/** Opens it. */\n    function open() {"),
+        ("scala", "class Cart {\n", "/** Opens it. */\n    def open() = {"),
+    ],
+)
+def test_a_comment_above_the_first_member_is_the_members(language: str, head: str, mark: str) -> None:
+    filler = "".join(f"        call({number});\n" for number in range(15))
+    members = f"    {mark}\n{filler}    }}\n\n    {mark.replace('pen', 'pen2')}\n{filler}    }}\n"
+    chunks = cut(f"{head}{members}}}\n", language, 160)
+    found = [(chunk.symbol.lower(), own) for chunk, own in chunks if chunk.symbol != "<module>"]
+    assert [symbol for symbol, _ in found] == ["cart", "cart.open", "cart.open2"]
+    assert found[0][1] == head.removeprefix("<?php\n").rstrip()
+    assert found[1][1].lstrip().startswith(mark[:8])
+
+
+def test_sound_definitions_inside_one_error_of_a_whole_file_are_found() -> None:
+    # `open` as the name of a variable: a keyword to this grammar
+    broken = "fun late() {\n  val open: Boolean\n  open = true\n}\n"
+    functions = "".join(
+        f"fun step{number}(a: Int): Int {{\n  return a + {number}\n}}\n\n" for number in range(20)
+    )
+    found = {chunk.symbol for chunk, _ in cut(f"class Cart {{\n{functions}{broken}}}\n", "kotlin", 96)}
+    assert {f"step{number}" for number in range(20)} <= {symbol.rpartition(".")[2] for symbol in found}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("class LIB_API [[nodiscard]] Cart : Base {\n  int a;\n};\n", [("Cart", "class")]),
+        ("LIB_EXPORT template <typename T>\nclass Cart { int a; };\n", [("Cart", "class")]),
+        ("void Cart::open() LOCKS_REQUIRED(mutex_) { use(); }\n", [("Cart.open", "method")]),
+        ("bool Cart::open() const\n    LOCKS_EXCLUDED_(mutex_) {\n  return true;\n}\n", [("Cart.open", "method")]),
+        ("void Outer::\n    open() { use(); }\n", [("Outer.open", "method")]),
+    ],
+)  # fmt: skip
+def test_macros_around_the_head_of_a_definition_hide_it_neither(
+    text: str, expected: list[tuple[str, str]]
+) -> None:
+    found = cut(text, "cpp")
+    assert [(chunk.symbol, chunk.symbol_kind) for chunk, _ in found] == expected
+    assert [own for _, own in found] == [text.rstrip()]
+
+
+def test_a_macro_on_a_line_of_its_own_hides_no_namespace_and_no_class() -> None:
+    text = (
+        "#include <a>\nLIB_BEGIN_NAMESPACE\nnamespace detail {\nclass Cart { int a; };\n}\nLIB_END_NAMESPACE\n"
+        "LIB_DIAGNOSTIC_PUSH(4)\nstruct Line { int b; };\n"
+    )
+    assert [pair for pair in symbols(text, "cpp") if pair[0] != "<module>"] == [
+        ("detail.Cart", "class"),
+        ("Line", "struct"),
+    ]
+    assert symbols("enum State {\n  OPEN,\n  CLOSED\n};\n\nSTATIC\nvoid save() { use(); }\n", "c") == [
+        ("State", "enum"),
+        ("save", "function"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "symbol"),
+    [
+        ("javascript", "class Cart {\n  ['Page.close']() { return 1; }\n  x = 1;\n}\n", "Cart.Page.close"),
+        (
+            "javascript",
+            "class Cart {\n  *[Symbol.iterator]() { yield 1; }\n  x = 1;\n}\n",
+            "Cart.Symbol.iterator",
+        ),
+        (
+            "kotlin",
+            "class Cart {\n    fun `adds a line`() { call() }\n    val x = 1\n}\n",
+            "Cart.adds a line",
+        ),
+        ("sql", 'create table "shop"."carts" (id int, note text);\nselect x = 1;\n', "shop.carts"),
+        ("sql", "create table `shop`.`carts` (id int, note text);\nselect x = 1;\n", "shop.carts"),
+        ("haskell", "total' :: Int -> Int\ntotal' n = n\n", "total'"),
+        ("rust", "impl<'a> Show for &'a mut Cart<'a> {\n    fn show() {}\n}\n", "Cart"),
+        ("ruby", "class Cart\n  def [](key)\n    key\n  end\n  x = 1\nend\n", "Cart.[]"),
+    ],
+)
+def test_quotes_brackets_and_references_are_no_part_of_a_name(language: str, text: str, symbol: str) -> None:
+    filler = text.replace("x = 1", "x = [" + "1, " * 60 + "1]")
+    assert symbol in {chunk.symbol for chunk, _ in cut(filler, language, 96)}
+
+
+def test_a_comment_between_the_imports_of_haskell_and_a_definition_is_the_definitions() -> None:
+    found = cut(
+        "module Shop where\n\nimport Data.List\n\n-- | A cart\n-- of lines.\ndata Cart = Cart Int\n",
+        "haskell",
+    )
+    assert [(chunk.symbol, own) for chunk, own in found] == [
+        ("<module>", "module Shop where\n\nimport Data.List"),
+        ("Cart", "-- | A cart\n-- of lines.\ndata Cart = Cart Int"),
+    ]
+
+
+def test_items_inside_a_macro_of_rust_are_found() -> None:
+    text = (
+        "cfg_shop! {\n    /// Opens.\n    pub fn open() {}\n\n    cfg_more! {\n        pub struct Line;\n    }\n}\n\n"
+        "pin_project! {\n    pub struct Cart<T> {\n        #[pin]\n        inner: T,\n    }\n}\n"
+    )
+    assert [symbol for symbol, _ in symbols(text, "rust") if symbol != "<module>"] == ["open", "Line", "Cart"]
+    quoted = "fn make() -> Tokens {\n    quote! {\n        impl #name {\n            fn open() {}\n        }\n    }\n}\n"
+    assert symbols(quoted, "rust") == [("make", "function")]
+
+
+def test_names_in_brackets_of_tsql_are_names() -> None:
+    text = (
+        "create table [dbo].[carts] ([id] int, [note] text);\nGO\n"
+        "CREATE PROCEDURE [dbo].[open_cart]\n    @id int\nAS\nBEGIN\n    select 1\nEND\n"
+    )
+    found = [(chunk.symbol, own) for chunk, own in cut(text, "sql") if chunk.symbol != "<module>"]
+    assert [symbol for symbol, _ in found] == ["dbo.carts", "dbo.open_cart"]
+    assert found[0][1] == "create table [dbo].[carts] ([id] int, [note] text);"
+
+
+def test_functions_in_tables_of_lua_are_found() -> None:
+    filler = "".join(f"    call({number})\n" for number in range(20))
+    text = f"local M = {{ open = function(x)\n{filler}  end, size = 1 }}\nreturn {{\n  close = function(x)\n{filler}  end,\n}}\n"
+    found = [symbol for symbol, _ in symbols(text, "lua", 96) if symbol != "<module>"]
+    assert {"M.open", "close"} <= set(found)
+    assert symbols("local names = { a = 1, b = 2 }\n", "lua") == [("<module>", "module")]

@@ -26,7 +26,9 @@ from repolake.languages import language_of
         ("CMakeLists.txt", "cmake"), ("nb.ipynb", "python"), ("x.blade.php", "template"),
         ("a.erb", "template"),
         ("config.yaml.in", "yaml"), ("a.unknown", "text"), ("noending", "text"), (".hidden", "text"),
-        ("a.", "text"),
+        ("a.", "text"), ("cart.inc.in", "text"), ("a.feature", "gherkin"), ("a.zsh-theme", "bash"),
+        ("a.tcc", "cpp"),
+        ("a.coffee", "coffeescript"), ("a.exp", "tcl"),
     ],
 )  # fmt: skip
 def test_a_name_tells_the_language(path: str, language: str) -> None:
@@ -51,9 +53,23 @@ def test_a_script_without_an_ending_is_told_by_its_interpreter(first_line: bytes
 def test_shared_endings_are_told_by_the_content() -> None:
     assert language_of("a.h", b"#include <stdio.h>\nint f(void);\n") == "c"
     assert language_of("a.h", b"#pragma once\nnamespace a {\nclass B;\n}\n") == "cpp"
+    prose = b"/*\n  class name, this must be told\n  using the cart\n  namespace of carts\n*/\n"
+    assert language_of("a.h", prose + b"int f(void);\n") == "c"
+    for line in (
+        b"class LIB_API Cart : Base {",
+        b"inline namespace v1 {",
+        b"using Id = int;",
+        b"using namespace a;",
+    ):
+        assert language_of("a.h", prose + line + b"\n") == "cpp", line
+    assert language_of("a.h", b"#import <a.h>\n@interface Cart : NSObject\n@end\n") == "objective_c"
+    assert language_of("a.h", b"/**\n@interface Cart\n*/\nint f(void);\n") == "c"
+    assert language_of("a.cls", b"public class Cart {\n}\n") == "apex"
+    assert language_of("a.cls", b"% A class\n\\ProvidesClass{cart}\n") == "latex"
     assert language_of("a.m", b"#import <Foundation/Foundation.h>\n@implementation A\n") == "objective_c"
     assert language_of("a.m", b"function y = f(x)\ny = x;\n") == "matlab"
     assert language_of("a.ts", b"const a = 1;\n") == "typescript"
     assert language_of("a.ts", b'<?xml version="1.0"?>\n<!DOCTYPE TS>\n') == "xml"
     assert language_of("a.inc", b"<?php echo 1;\n") == "php"
     assert language_of("a.inc", b"mov ax, bx\n") == "text"
+    assert language_of("a.inc", b"// parts of a class\n#ifdef CART\nvoid open();\n#endif\n") == "cpp"

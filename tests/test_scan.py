@@ -87,6 +87,13 @@ def test_a_file_of_exactly_the_limit_is_indexed_and_one_byte_more_is_not(tmp_pat
         assert "long.md" in scanned(repository, tmp_path / "data", settings={"max_file_bytes": 200}).indexed
 
 
+def test_the_language_of_a_header_is_told_by_what_follows_a_long_license(tmp_path: Path) -> None:
+    license_text = "/*\n" + " * Permission is granted to whom it may concern.\n" * 100 + " */\n"
+    files = {"a.h": license_text + "namespace shop {\n}\n", "b.h": license_text + "int f(void);\n"}
+    result = scanned(make_repository(tmp_path / "own", files), tmp_path / "data")
+    assert {path: row["language"] for path, row in result.rows.items()} == {"a.h": "cpp", "b.h": "c"}
+
+
 @pytest.mark.parametrize("mode", ["commit", "worktree", "folder"])
 def test_an_ignore_file_of_ours_leaves_out_and_wins_back(tmp_path: Path, mode: str) -> None:
     files: dict[str, str | bytes] = {

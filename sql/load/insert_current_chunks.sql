@@ -44,6 +44,13 @@ named_files as (
     from (select distinct path from places)
 ),
 
+parents as (
+    select
+        symbol,
+        trim(regexp_replace(main.split_words(regexp_replace(symbol, '\.[^.]*$', '')), ' +', ' ', 'g')) as parent_words,
+    from (select distinct symbol from places where contains(symbol, '.'))
+),
+
 copies as (
     select
         text_key,
@@ -80,6 +87,7 @@ select
         then main.word_key(lower(list_last(string_split(final.symbol, '.'))))
     end as symbol_key,
     named_files.file_words,
+    parents.parent_words,
     final.last_commit_at,
     final.start_line,
     final.end_line,
@@ -89,6 +97,7 @@ select
     copies.copy_count,
 from final
 inner join named_files using (path)
+left join parents using (symbol)
 left join embedded_hashes using (text_hash)
 left join copies using (text_key)
 left join definitions on definitions.chunk_id = final.chunk_id

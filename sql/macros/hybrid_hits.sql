@@ -64,13 +64,12 @@ pool as (
     select entry from other_arms
 ),
 
--- The figures beside the rules are the loss of nDCG@10 without them, the fast model's vectors, each mean with about
--- half of its 95 % interval's width: 122 questions answered by files, 240 commit subjects and 160 changelog entries
--- answered by functions, 250 search-engine questions. All rules together: +0.084 ± 0.035, +0.158 ± 0.030,
--- +0.157 ± 0.035, -0.003 ± 0.013. Values were chosen on these sets; chosen without a repository and measured on it, the
--- files' questions stay within 0.007.
--- A strong match counts by its strength, not by its place alone. Words: +0.004, +0.033 ± 0.022, +0.040 ± 0.024, -0.019;
--- meaning: +0.006, -0.018, +0.006, +0.024 ± 0.012.
+-- The figures beside the rules are the loss of nDCG@10 without them with the vectors of `fast` and, behind the slash,
+-- of `minilm`: for 122 questions answered by files, 300 commit subjects and 186 changelog entries answered by
+-- functions, 250 search-engine questions where they move; the README tells their intervals. All together: 0.11 / 0.13,
+-- 0.17 / 0.15, 0.17 / 0.15, -0.02 / -0.01.
+-- A strong match counts by its strength, not by its place alone. Words: 0.01 / 0.01, 0.04 / 0.04, 0.04 / 0.00,
+-- -0.03 / -0.05; meaning: 0.01 / 0.00, -0.01 / -0.01, 0.01 / -0.01, 0.02 / 0.04.
 fused as (
     select
         p.entry,
@@ -101,6 +100,7 @@ fused as (
         c.text_key,
         c.copy_count,
         string_split(c.file_words, ' ') as file_words,
+        string_split(c.parent_words, ' ') as parent_words,
     from pool as p
     inner join main.current_chunks as c on c.entry = p.entry
     left join text_arm as t on t.entry = p.entry
@@ -114,45 +114,40 @@ described as (
         f.repository || ' ' || f.path as file,
         regexp_extract(f.path, '^(|.*/)v\d+/', 1) as versions_folder,
         try_cast(regexp_extract(f.path, '^(|.*/)v(\d+)/', 2) as bigint) as version,
-        max(version) over (partition by f.repository, versions_folder) as newest_version,
+        max(version) over (
+            order by f.repository, versions_folder range between current row and current row
+        ) as newest_version,
         list_last(string_split(f.symbol, '.')) as name,
     from fused as f
 ),
 
--- Names: the very symbol asked for, +0.019 ± 0.017 by files; a name inside a sentence earns nothing beyond its words.
--- File: the share of the file name's words that the query holds, +0.008, +0.005, +0.003; one more word in the divisor,
--- since a name of one word says little: +0.011, +0.008, +0.002.
--- Module: loose statements below definitions, -0.002, +0.008 ± 0.006, +0.002.
--- Version: a folder such as `v3` below its newer neighbour `v4` unless the query names it, +0.009 by files (the one
--- repository that has such folders, +0.054), the others unmoved.
--- Below source, unless the query or `kind` asks for them: tests, +0.012, +0.085 ± 0.019, +0.075 ± 0.022; docs and the
--- like, +0.016, +0.090 ± 0.021, +0.110 ± 0.025.
+-- What counts more:
+-- Name: the very symbol asked for, 0.02 / 0.03 by files; a name inside a sentence earns nothing beyond its words.
+-- File: the share of the file name's words that the query holds, 0.01 / 0.00, 0.00 / 0.00, 0.00 / 0.00; one more word in
+-- the divisor, since a name of one word says little: 0.01 / 0.01 by files.
+-- Parent: the same of the class or other definition around, 0.00 / 0.00, 0.01 / 0.01, 0.02 / 0.00.
+-- What counts less:
+-- Module: loose statements below definitions, 0.00 / 0.00, 0.01 / 0.01, 0.00 / 0.00.
+-- Version: a folder such as `v3` below its newer neighbour `v4` unless the query names it, 0.01 / 0.01 by files (the one
+-- repository that has such folders, 0.05).
+-- Below source, unless the query or `kind` asks for them: tests, 0.02 / 0.01, 0.07 / 0.07, 0.07 / 0.07; docs and the
+-- like, 0.01 / 0.01, 0.07 / 0.06, 0.10 / 0.09.
 ruled as (
     select
-        d.entry,
-        d.chunk_id,
-        d.text_rank,
-        d.text_score,
-        d.vector_rank,
-        d.vector_score,
-        d.recency_rank,
-        d.arm_ranks,
-        d.text_key,
-        d.copy_count,
-        d.snapshot_id,
-        d.file,
-        d.start_byte,
-        d.end_byte,
+        d.*,
         (
             d.fusion
-            + case
-                when not a.is_symbol or d.symbol_key is null then 0
-                when list_contains(a.names, d.symbol) then 1
-                when list_contains(a.names, d.name) then 0.75
-                when list_contains(a.folded_names, lower(d.name)) then 0.5
-                else 0
-            end / 61
-            + 1.2 / 61 * len(list_intersect(a.words, d.file_words)) / (1 + len(d.file_words))
+            + (
+                case
+                    when not a.is_symbol or d.symbol_key is null then 0
+                    when list_contains(a.names, d.symbol) then 1
+                    when list_contains(a.names, d.name) then 0.75
+                    when list_contains(a.folded_names, lower(d.name)) then 0.5
+                    else 0
+                end
+                + 1.2 * len(list_intersect(a.words, d.file_words)) / (1 + len(d.file_words))
+                + 0.7 * coalesce(len(list_intersect(a.words, d.parent_words)) / (1 + len(d.parent_words)), 0)
+            ) / 61
         )
         * case when d.symbol = '<module>' then 0.7 else 1 end
         * case
@@ -198,18 +193,22 @@ different as (
         )
 ),
 
--- No flooding by one file: each further chunk of it counts a tenth less, +0.045 ± 0.017 by files, but -0.019 and -0.017
--- where functions are counted; a stronger one gains more there and loses more here.
+-- No flooding by one file: each further chunk of it counts an eighth less, 0.04 / 0.05 by files, but -0.02 / -0.02 and
+-- -0.02 / -0.03 where functions are counted; more gains more there and loses more here. Each further piece of one
+-- definition counts half besides, for the first leads to it: 0.00 / 0.01 everywhere.
 spread as (
     select
-        r.*,
+        d.*,
         round(
-            r.score * power(
-                0.9, row_number() over (partition by r.file order by r.score desc, r.chunk_id) - 1
-            ),
+            d.score
+            * power(0.87, row_number() over files - rank() over (order by d.file))
+            * power(0.5, row_number() over symbols - rank() over (order by d.file, d.symbol)),
             8
         ) as final_score,
-    from different as r
+    from different as d
+    window
+        files as (order by d.file, d.score desc, d.chunk_id),
+        symbols as (order by d.file, d.symbol, d.score desc, d.chunk_id)
 )
 
 select

@@ -1,0 +1,87 @@
+"""What the ranking rules of a hybrid search add and take, by hand, on a handful of chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from lake_builder import File, LakeBuilder, Piece
+
+from repolake.load import load
+from repolake.progress import SilentProgress
+from repolake.records import SearchHit
+from repolake.search import Index, open_index
+from repolake.settings import Settings
+
+FIRST_PLACE = 1 / 61
+
+
+@contextmanager
+def built(data_dir: Path, *files: File) -> Iterator[Index]:
+    builder = LakeBuilder(data_dir)
+    builder.add("r", list(files))
+    load(builder.manifest(), lake=builder.lake, settings=Settings(), progress=SilentProgress())
+    with open_index(data_dir, embed_query=lambda _: [1.0, 0.0, 0.0]) as opened:
+        yield opened
+
+
+def near(cosine: float) -> tuple[float, float, float]:
+    return (cosine, (1 - cosine * cosine) ** 0.5, 0.0)
+
+
+def by_symbol(index: Index, query: str) -> dict[str, SearchHit]:
+    return {hit.symbol: hit for hit in index.search(query)}
+
+
+def test_each_further_chunk_of_a_file_counts_an_eighth_less(tmp_path: Path):
+    many = [Piece(f"x = {n}", f"f{n}", "function", vector=near(1 - n / 5)) for n in range(3)]
+    lone = [Piece("y", "g", "function", vector=near(0.7))]
+    with built(tmp_path, File("many.py", many), File("lone.py", lone)) as index:
+        hits = by_symbol(index, "unheard")
+    # Places by meaning: f0, f1, g, f2.
+    assert hits["f0"].score == pytest.approx(1 / 61 + FIRST_PLACE * 1.0, abs=1e-7)
+    assert hits["f1"].score == pytest.approx((1 / 62 + FIRST_PLACE * 0.8) * 0.87, abs=1e-7)
+    assert hits["g"].score == pytest.approx(1 / 63 + FIRST_PLACE * 0.7, abs=1e-7)
+    assert hits["f2"].score == pytest.approx((1 / 64 + FIRST_PLACE * 0.6) * 0.87**2, abs=1e-7)
+
+
+def test_a_further_piece_of_a_definition_counts_half_besides(tmp_path: Path):
+    pieces = [
+        Piece("one", "long", "function", vector=near(1.0)),
+        Piece("two", "long", "function", "def long():", is_continuation=True, vector=near(0.9)),
+        Piece("other", "short", "function", vector=near(0.5)),
+    ]
+    with built(tmp_path, File("a.py", pieces)) as index:
+        hits = index.search("unheard")
+    assert [hit.text for hit in hits] == ["one", "other", "two"]
+    assert hits[2].score == pytest.approx((1 / 62 + 0.9 * FIRST_PLACE) * 0.87 * 0.5, abs=1e-7)
+    assert hits[1].score == pytest.approx((1 / 63 + 0.5 * FIRST_PLACE) * 0.87**2, abs=1e-7)
+
+
+def test_words_of_the_class_around_count_once_more(tmp_path: Path):
+    body = "return here"
+    files = [
+        File("a.py", [Piece(body, "Zebra.run", "method", vector=near(0.5))]),
+        File("b.py", [Piece(body, "Horse.run", "method", vector=near(1.0))]),
+        File("c.py", [Piece(body, "ZebraHouse.run", "method", vector=near(0.0))]),
+        File("d.py", [Piece(body, "Zebra", "class", vector=near(0.2))]),
+    ]
+    with built(tmp_path, *files) as index:
+        hits = by_symbol(index, "zebras")
+    best_words = max(hit.text_score or 0 for hit in hits.values())
+
+    def rest(hit: SearchHit) -> float:
+        words = 0.0
+        if hit.text_rank is not None and hit.text_score is not None:
+            words = 1 / (60 + hit.text_rank) + 1.5 * FIRST_PLACE * hit.text_score / best_words
+        assert hit.vector_rank is not None
+        assert hit.vector_score is not None
+        return words + 1 / (60 + hit.vector_rank) + FIRST_PLACE * hit.vector_score
+
+    # One word of one, of `zebra house zebrahouse`, none, and a class that nothing stands around.
+    for symbol, share in (("Zebra.run", 1 / 2), ("ZebraHouse.run", 1 / 4), ("Horse.run", 0), ("Zebra", 0)):
+        hit = hits[symbol]
+        expected = rest(hit) + FIRST_PLACE * 0.7 * share
+        assert hit.score == pytest.approx(expected, abs=1e-6), symbol
