@@ -11,8 +11,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
 
 from repolake.atoms import AtomList
 from repolake.definitions import Definition, find_definition, holds_definitions, is_block, is_class_like
@@ -20,62 +18,12 @@ from repolake.grammar import FUNCTION_LIKE, Grammar
 from repolake.packing import BYTES_PER_TOKEN, fits
 from repolake.scopes import Scope, ScopeMaker
 from repolake.syntax import Node
+from repolake.syntax_tasks import Groups, Part, Run, Task
 from repolake.tokens import NO_LINE, TextTokens
 
 GROUPS = frozenset({"namespace", "module"})  # kinds whose functions are no methods
 INDENT = re.compile(rb"\s*")
 CLOSURE_SHARE = 4  # a closure smaller than this part of a chunk stays with the function around it
-
-
-# Where a node's stretch of text starts, the node, whether it is a condition above what it governs.
-_Part = tuple[int, Node, bool]
-
-
-@dataclass(slots=True)
-class _Groups:
-    """Consecutive parts, grouped into what is to become one task each; by column: most are one plain node.
-
-    The lists have one more entry for the end of the stretch; the rest is by number, of special groups only.
-    """
-
-    starts: list[int]
-    lines: list[int]  # which begin at `starts`, or NO_LINE
-    firsts: list[int]  # number of the first part of each
-    found: dict[int, Definition]  # what the first part defines
-    headers: set[int]  # the first part is one
-    leading: set[int]  # all are comments and the like, of a definition below
-    may_lead: set[int]  # all are such or headers
-
-
-class _Task(NamedTuple):
-    """A stretch of text from `start` to `end` that is to become atoms.
-
-    `found` is what its first node defines if no other statement follows. `leads` are earlier places where
-    the definition may start: comments above it.
-    """
-
-    nodes: list[Node]
-    start: int
-    end: int
-    scope: Scope
-    depth: int
-    found: Definition | None = None
-    is_alone: bool = True
-    leads: tuple[int, ...] = ()
-
-    @property
-    def first(self) -> int:
-        """Where the stretch starts with all that leads to it."""
-        return self.leads[0] if self.leads else self.start
-
-
-class _Run(NamedTuple):
-    """Statements that each take whole lines and fit: atoms at once."""
-
-    starts: list[int]
-    lines: list[int]
-    scope: Scope
-    depth: int
 
 
 class SyntaxAtoms:
@@ -105,7 +53,7 @@ class SyntaxAtoms:
         stack = self._tasks(parts, (0, len(self._data)), self._scopes.module, 0)[::-1]
         while stack:
             task = stack.pop()
-            if isinstance(task, _Run):
+            if isinstance(task, Run):
                 self._atoms.add_run(*task)
             else:
                 stack.extend(reversed(self._process(task)))
@@ -115,7 +63,7 @@ class SyntaxAtoms:
         """What was found to be a definition, by the id of its inner node."""
         return {found.inner.id: found for found in self._found.values() if found is not None}
 
-    def _process(self, task: _Task) -> list[_Task | _Run]:
+    def _process(self, task: Task) -> list[Task | Run]:
         """Add the atoms of a task, or return the smaller tasks that it falls into."""
         nodes, start, end, scope, depth, found, is_alone, leads = task
         first = leads[0] if leads else start
@@ -130,7 +78,7 @@ class SyntaxAtoms:
         if len(nodes) > 1:
             parts = [(node.start_byte, node, False) for node in nodes]
             apart = self._tasks(parts, (first, end), scope, depth + 1, inside_line=True)
-            if len(apart) > 1 or (isinstance(apart[0], _Run) and len(apart[0].starts) > 1):
+            if len(apart) > 1 or (isinstance(apart[0], Run) and len(apart[0].starts) > 1):
                 return apart
         # Every step goes down the tree, so that this ends.
         if all(not node.named_child_count for node in nodes):
@@ -187,7 +135,7 @@ class SyntaxAtoms:
             and self._holds_definitions(node)
         )
 
-    def _process_definition(self, task: _Task, found: Definition) -> list[_Task | _Run]:
+    def _process_definition(self, task: Task, found: Definition) -> list[Task | Run]:
         scope = self._scope(found, task.scope)
         is_group = self._is_group(found)
         if not is_group:
@@ -222,10 +170,10 @@ class SyntaxAtoms:
                 start -= len(before.lstrip())
         return self._scopes.inside(parent, found.name, kind, (start, found.signature_end))
 
-    def _open(self, found: Definition, is_group: bool) -> list[_Part]:
+    def _open(self, found: Definition, is_group: bool) -> list[Part]:
         """Return the parts of a definition that does not fit: what heads it, then what its body holds."""
         core = found.body or found.inner
-        parts: list[_Part] = []
+        parts: list[Part] = []
         stack = [found.outer]
         while stack:
             node = stack.pop()
@@ -240,13 +188,13 @@ class SyntaxAtoms:
                 parts.append((node.start_byte, node, is_header))
         return parts
 
-    def _flatten(self, block: Node, start: int) -> list[_Part]:
+    def _flatten(self, block: Node, start: int) -> list[Part]:
         """Return a block's children, blocks with definitions opened, each with the place where it starts.
 
         The place of the first child of `else: …` is that of the `else`.
         """
-        parts: list[_Part] = []
-        stack: list[_Part] = [(start, block, False)]
+        parts: list[Part] = []
+        stack: list[Part] = [(start, block, False)]
         while stack:
             part = stack.pop()
             place, node, _ = part
@@ -278,13 +226,13 @@ class SyntaxAtoms:
 
     def _tasks(
         self,
-        parts: list[_Part],
+        parts: list[Part],
         bounds: tuple[int, int],
         scope: Scope,
         depth: int,
         *,
         inside_line: bool = False,
-    ) -> list[_Task | _Run]:
+    ) -> list[Task | Run]:
         """Group nodes into tasks that start lines, comments with the definition below them.
 
         Statements that take whole lines and fit are atoms at once: most nodes are such.
@@ -294,14 +242,14 @@ class SyntaxAtoms:
             return []
         groups = self._groups(parts, bounds, scope, inside_line=inside_line)
         starts, lines, firsts = groups.starts, groups.lines, groups.firsts
-        tasks: list[_Task | _Run] = []
+        tasks: list[Task | Run] = []
         leads: list[int] = []
         closed = frozenset[str]() if scope.kind in FUNCTION_LIKE else self._grammar.opened
         has_clauses = self._grammar.has_clauses
         line_sums = self._tokens.line_sums
         room = scope.later_room
         most_bytes = room * BYTES_PER_TOKEN
-        run: _Run | None = None
+        run: Run | None = None
         for number, start in enumerate(starts[:-1]):
             limit, line, next_line = starts[number + 1], lines[number], lines[number + 1]
             is_special = number in groups.headers or number in groups.leading
@@ -319,7 +267,7 @@ class SyntaxAtoms:
                 and not (closed and parts[firsts[number]][1].type in closed)
             ):
                 if run is None:
-                    run = _Run([], [], scope, depth)
+                    run = Run([], [], scope, depth)
                     tasks.append(run)
                 run.starts.append(start)
                 run.lines.append(line)
@@ -328,25 +276,26 @@ class SyntaxAtoms:
             nodes = [node for _, node, _ in parts[firsts[number] : firsts[number + 1]]]
             is_alone = all(node.type in self._grammar.comments for node in nodes[1:])
             found = groups.found.get(number)
-            task = _Task(nodes, start, limit, scope, depth, found, is_alone, tuple(leads))
+            task = Task(nodes, start, limit, scope, depth, found, is_alone, tuple(leads))
             leads = []
             before = tasks[-1] if tasks and has_clauses else None
-            if isinstance(before, _Task) and self._are_clauses(before, task):
+            if isinstance(before, Task) and self._are_clauses(before, task):
                 tasks[-1] = before._replace(end=limit)
             else:
                 tasks.append(task)
         return tasks
 
     def _groups(
-        self, parts: list[_Part], bounds: tuple[int, int], scope: Scope, *, inside_line: bool
-    ) -> _Groups:
+        self, parts: list[Part], bounds: tuple[int, int], scope: Scope, *, inside_line: bool
+    ) -> Groups:
         """Group nodes that cannot be cut apart: each group starts a line, or follows a definition."""
         line_starts, parsed = self._tokens.line_starts, self._parsed
         candidates = self._grammar.candidates if self._has_heads(*bounds) else frozenset[str]()
         comments, leading = self._grammar.comments, self._leading
-        groups = _Groups([], [], [], {}, set(), set(), set())
+        groups = Groups([], [], [], {}, set(), set(), set())
         starts, lines, firsts = groups.starts, groups.lines, groups.firsts
-        latest = latest_line = -1  # where the latest group starts, and the line of the latest part
+        latest = -1  # where the latest group starts
+        latest_line = self._tokens.line_of(parts[0][0])  # of the latest part
         for index, (place, node, is_header) in enumerate(parts):
             kind = node.type
             may_define = kind in candidates and self._may_define(node)
@@ -388,7 +337,7 @@ class SyntaxAtoms:
         firsts.append(len(parts))
         return groups
 
-    def _leads(self, number: int, groups: _Groups, parts: list[_Part]) -> bool:
+    def _leads(self, number: int, groups: Groups, parts: list[Part]) -> bool:
         """Whether nodes belong to the definition below them: comments without a gap, `if …:`, namespaces."""
         if number + 1 not in groups.may_lead and number + 1 not in groups.found:
             return False
@@ -398,7 +347,7 @@ class SyntaxAtoms:
         stretch = self._data[last.start_byte : groups.starts[number + 1]]
         return stretch[len(stretch.rstrip()) :].count(b"\n") <= 1
 
-    def _are_clauses(self, before: _Task, task: _Task) -> bool:
+    def _are_clauses(self, before: Task, task: Task) -> bool:
         """Whether neighbours define one name and fit together."""
         first, second = self._find(before.nodes[0]), self._find(task.nodes[0])
         return (

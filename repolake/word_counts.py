@@ -48,7 +48,7 @@ class WordCounts(dict[str, int]):
 
 
 class WordTable:
-    """Counts the tokens of whole texts, with one look at an array for all words."""
+    """Counts the tokens of whole texts, with one look at an array for all words; for one thread."""
 
     def __init__(self, counts: WordCounts) -> None:
         self._count_of = counts.__getitem__

@@ -1,4 +1,5 @@
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,30 @@ def test_a_cut_at_any_word_start_changes_no_count(text: str) -> None:
             assert tokens.is_word_start(place)
             assert tokens.count(0, place) == real_count(before)
             assert tokens.count(place, len(data)) == real_count(after)
+
+
+def test_words_of_every_length_are_counted_as_the_tokenizer_counts_them() -> None:
+    stems = ["a" * size for size in range(1, 41)] + [
+        "Tokenizers2Hash9Words5Of1Every0Length"[:size] for size in range(1, 36)
+    ]
+    words = [word + end for word in stems for end in ("", "x", "Y", "7")]
+    lines = [*words, *(f"{first}.{second}" for first, second in pairwise(words)), "", words[-1]]
+    text = "\n".join(lines)
+    tokens = TextTokens(counter(), text, text.encode())
+    found = [
+        tokens.count(start, end) for start, end in zip(tokens.line_starts, tokens.line_ends, strict=True)
+    ]
+    assert found == [real_count(line) for line in lines]
+
+
+def test_more_words_than_the_table_of_words_has_room_for_are_counted_exactly() -> None:
+    words = [f"{number:x}n{number % 977}" for number in range(60_000, 210_000)]
+    lines = [" ".join(words[start : start + 500]) for start in range(0, len(words), 500)]
+    expected = [len(found) for found in tokenizer().encode_batch(lines, add_special_tokens=False)]
+    text = "\n".join(lines)
+    for _ in range(2):  # again, from what is left of them
+        sums = counter().line_sums(text, text.encode())
+        assert [after - before for before, after in pairwise(sums)] == expected
 
 
 def test_one_enormous_word_can_be_cut_into_parts_that_are_counted_each() -> None:
