@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -62,9 +63,8 @@ class StaticModel:
             raise ModelError(
                 name, f"{folder} holds no readable {TOKENIZER_FILE} and {WEIGHTS_FILE} ({error})"
             ) from error
-        tokenizer = _tokenizer(name, tokenizer_text)
+        tokenizer, needed = _tokenizer(name, tokenizer_text)
         vectors = _fold(name, tensors)
-        needed = max(tokenizer.get_vocab(with_added_tokens=True).values(), default=-1) + 1
         if len(vectors) < needed:
             raise ModelError(name, f"its tokenizer knows {needed} tokens, its table {len(vectors)}")
         return cls(tokenizer, vectors)
@@ -118,19 +118,22 @@ def _module_folder(folder: Path) -> Path:
     return folder / str(paths[0])
 
 
-def _tokenizer(name: str, text: str) -> Tokenizer:
-    """Return the tokenizer of a tokenizer.json.
+def _tokenizer(name: str, text: str) -> tuple[Tokenizer, int]:
+    """Return the tokenizer of a tokenizer.json, and how many token vectors it needs.
 
     The library raises a bare Exception for a wrong one, so the commonest faults are looked for first: a
     download cut short, a page of HTML in its place.
     """
     try:
-        kind = json.loads(text)["model"]["type"]
+        config = json.loads(text)
+        kind, vocabulary = config["model"]["type"], config["model"]["vocab"]
+        ids = vocabulary.values() if isinstance(vocabulary, dict) else range(len(vocabulary))
+        last = max(chain(ids, (token["id"] for token in config["added_tokens"] or ())), default=-1)
     except (ValueError, TypeError, KeyError) as error:
         raise ModelError(name, f"its {TOKENIZER_FILE} is no tokenizer ({error!r})") from error
     if kind not in TOKENIZER_KINDS:
         raise ModelError(name, f"its {TOKENIZER_FILE} is of the unknown kind {kind!r}")
-    return Tokenizer.from_str(text)
+    return Tokenizer.from_str(text), last + 1
 
 
 def _fold(name: str, tensors: dict[str, NDArray[Any]]) -> NDArray[np.float32]:

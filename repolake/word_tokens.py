@@ -6,13 +6,15 @@ without looking at its neighbours. Source code repeats its words, so a dictionar
 
 from __future__ import annotations
 
-import json
 import re
 from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
+from tokenizers.models import WordPiece
+from tokenizers.normalizers import BertNormalizer
+from tokenizers.pre_tokenizers import BertPreTokenizer
 
 MAX_CACHED_WORDS = 500_000
 _WORDS = re.compile(r"[a-z0-9]+|[^\sa-z0-9]")
@@ -32,17 +34,16 @@ class WordTokens(dict[str, tuple[int, ...]]):
     @classmethod
     def of(cls, tokenizer: Tokenizer) -> WordTokens | None:
         """Return the cache for a tokenizer, or None where it does not cut words as BERT does."""
-        settings = json.loads(tokenizer.to_str())
-        normalizer, added = settings["normalizer"] or {}, settings["added_tokens"]
+        normalizer, added = tokenizer.normalizer, tokenizer.get_added_tokens_decoder().values()
         is_bert = (
-            settings["model"]["type"] == "WordPiece"
-            and settings["pre_tokenizer"] == {"type": "BertPreTokenizer"}
-            and normalizer.get("type") == "BertNormalizer"
-            and normalizer["clean_text"]
-            and normalizer["lowercase"]
-            and not any(token["normalized"] for token in added)
+            isinstance(tokenizer.model, WordPiece)
+            and isinstance(tokenizer.pre_tokenizer, BertPreTokenizer)
+            and isinstance(normalizer, BertNormalizer)
+            and normalizer.clean_text
+            and normalizer.lowercase
+            and not any(token.normalized for token in added)
         )
-        return cls(tokenizer, tuple(token["content"] for token in added)) if is_bert else None
+        return cls(tokenizer, tuple(token.content for token in added)) if is_bert else None
 
     def __missing__(self, word: str) -> tuple[int, ...]:
         if len(self) >= MAX_CACHED_WORDS:
