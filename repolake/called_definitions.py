@@ -15,6 +15,7 @@ SPACED_DOTS = re.compile(r" ?\.+ ?")
 POINTERS = re.compile(r"^&(?:'\w+ )?(?:mut )?(?=\w)")
 # Around a name or a part of one: `"shop"."carts"`, `[dbo].[carts]`, `['close']`.
 QUOTED_PART = re.compile(r"""(?<![^.])(?:(["'`])([^"'`]+)\1|\[([\w.$ "'`]+)\])(?![^.])""")
+QUOTED_KEY = re.compile(r"""(?<=[\w\])])\[ ?(["'`])([^"'`]+)\1 ?\]""")  # `exports["close"]`
 TITLED_KINDS = frozenset({"suite", "test"})
 TITLES = frozenset({"string", "template_string"})
 CLASS_NAMES = frozenset({"identifier", "member_expression", "constant", "scope_resolution"})
@@ -54,6 +55,7 @@ def dotted(text: str) -> str:
             text = shorter
         text = SPACED_DOTS.sub(".", text.replace("\\", ".").replace(":", "."))
         text = TSQL_PARAMETERS.sub("", POINTERS.sub("", text))
+        text = QUOTED_KEY.sub(r".\2", text)
     else:
         head, _, sign = text.partition("operator")
         call = "()" if sign.replace(" ", "").startswith("()") else ""

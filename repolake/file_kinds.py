@@ -17,7 +17,7 @@ _TEST_FOLDERS = frozenset(
     integration-tests integration_tests integration-test integration_test unit-tests unit_tests
     functional-tests functional_tests acceptance testFixtures testing-utils test-utils test_utils
     cypress playwright bench benches benchmark benchmarks benchsuite __benchmarks__ autotest testsuite
-    testsuites conformance regress step_definitions sbt-test
+    testsuites unittests selftests conformance regress step_definitions sbt-test
     """.split()
 )
 _ANY_CASE_TEST_FOLDERS = frozenset("test tests testdata fixtures benchmark benchmarks".split())
@@ -40,12 +40,14 @@ _LIBRARY_FOR_TESTS = re.compile(
     r"|(?!.*(?:integration|functional|unit|smoke|acceptance|perf|regression|system)).*[a-z0-9][-_]test)$"
 )
 _SOURCE_FOLDERS = frozenset({"src", "lib", "Sources", "app"})
+_NOT_LOOSE_FOLDERS = _SOURCE_FOLDERS | {"config"}
 _PACKAGE_FOLDERS = _SOURCE_FOLDERS | {"internal", "pkg", "cmd"}
 _TEST_NAMES = re.compile(
     r"""^(?:
       test_.*\.py | .*_test\.py | conftest\.py | tests\.py                       # pytest, unittest
     | .*_test\.(?:go|dart|exs?|rb|cc|cpp|cxx|c|rs|clj|cljs|ml|php|lua|erl|zig|ts|js|cr)
     | .*_spec\.(?:rb|lua|cr|js|ts|coffee) | .*_SUITE\.erl | .*_unittest\.(?:cc|cpp|py)
+    | .*(?<=[a-z0-9])Tests?\.(?:cc|cpp|cxx) | tst_.*\.(?:cpp|qml)              # LLVM, Qt
     | .*(?:(?<=\w)(?:Tests?|TestCase|Spec|Benchmarks?)|(?<=[a-z0-9])(?:IT|ITCase))
       \.(?:java|kt|kts|scala|groovy|swift|php|m|mm|fs|vb|hs|dart)
     | .*(?<=\w)Suite\.(?:scala|groovy|hs)
@@ -58,7 +60,7 @@ _TEST_NAMES = re.compile(
     )$""",
     re.VERBOSE,
 )  # fmt: skip
-# Below a folder of source these are commands and classes about tests.
+# Below a folder of source these are commands and classes about tests, below `config` the settings for them.
 _LOOSE_TEST_NAMES = re.compile(
     r"^(?:Test[A-Z].*\.(?:java|kt|scala|swift)|.*-(?:test|spec)\.[jt]sx?|test[-_].*\.(?:js|ts|mjs|sh|rb|lua)|tests?\.(?:js|ts|rb))$"
 )
@@ -204,7 +206,7 @@ def _is_test_name(name: str, folders: list[str], *, in_root: bool) -> bool:
         return bool(_SURE_TEST_NAMES.search(name) and _TEST_NAMES.match(name))
     if _TEST_NAMES.match(name):
         return True
-    return bool(_LOOSE_TEST_NAMES.match(name)) and _SOURCE_FOLDERS.isdisjoint(folders)
+    return bool(_LOOSE_TEST_NAMES.match(name)) and _NOT_LOOSE_FOLDERS.isdisjoint(folders)
 
 
 def _has_example_folder(folders: list[str]) -> bool:

@@ -179,10 +179,12 @@ _INTERPRETER_LANGUAGES = {"pwsh": "powershell", "tclsh": "tcl"}
 
 # In a `.h` file these stand for C++ or Objective-C, in a `.m` file for Objective-C.
 _CPP_MARKS = re.compile(
-    rb"""^[ \t]*(?:class\s+[\w:()\[\]\s]{1,200}?[:{;]
+    rb"""^[ \t]*(?:class\s+[\w:()\[\]\s]{1,200}?[:{;] | enum\s+(?:class|struct)\s+\w+\s*[:{;]
+    | virtual\s[^.\n]*\(
     | (?:inline\s+)?namespace\b[\w:\s]{0,200}\{ | template\s*<
     | using\s+(?:namespace\s+[\w:]+\s*;|\w+\s*=|[\w:]+\s*;) | (?:public|private|protected)\s*:
-    | \#include\s*<\w+>)""",
+    | \#include\s*<\w+>)
+    | ^[^/*\n"]*\bstd::\w""",
     re.MULTILINE | re.VERBOSE,
 )
 _OBJECTIVE_C_HEADER_MARKS = re.compile(rb"^[ \t]*(?:#import\b|@end\b|@interface\s+\w+\s*[:(])", re.MULTILINE)
@@ -192,6 +194,7 @@ _OBJECTIVE_C_MARKS = re.compile(
 _LATEX_MARKS = re.compile(
     rb"^[ \t]*(?:%|\\(?:NeedsTeXFormat|Provides\w+|documentclass|def|input)\b)", re.MULTILINE
 )
+_VISUAL_BASIC_MARKS = re.compile(rb"^(?:\xef\xbb\xbf)?(?:VERSION \d|Attribute VB_)", re.MULTILINE)
 _QT_TRANSLATION = re.compile(rb"^(?:\xef\xbb\xbf)?\s*<\?xml|<!DOCTYPE TS>")
 _PREPROCESSOR_MARKS = re.compile(
     rb"^[ \t]*#[ \t]*(?:include|define|undef|if|ifdef|ifndef|endif|pragma)\b", re.MULTILINE
@@ -234,7 +237,7 @@ def _by_content(ending: str, language: str, head: bytes) -> str:
             return "objective_c"
         return "cpp" if _CPP_MARKS.search(head) else language
     if ending == ".cls" and head and not _LATEX_MARKS.search(head):
-        return "apex"
+        return "visual_basic" if _VISUAL_BASIC_MARKS.search(head) else "apex"
     if ending == ".m" and head and not _OBJECTIVE_C_MARKS.search(head):
         return "matlab"
     if ending == ".ts" and _QT_TRANSLATION.search(head):

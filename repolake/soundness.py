@@ -55,7 +55,9 @@ def check(settings: Settings) -> Soundness:
 def _database_problems(path: Path, settings: Settings) -> list[Problem]:
     try:
         found = database.check(path, memory_limit=settings.search_memory, threads=settings.threads)
-    except (DatabaseError, LakeFormatError) as error:
+    except LakeFormatError as error:  # which says what to do
+        return [Problem(path.name, str(error))]
+    except DatabaseError as error:
         return [Problem(path.name, f"{error}; `repolake rebuild` makes it anew from the lake")]
     return [Problem(path.name, f"{name}: for example {rows[0]}") for name, rows in found.items()]
 

@@ -21,7 +21,8 @@ def check(data_dir: DataDir = None, json: Json = False) -> None:
     else:
         for problem in found.problems:
             typer.echo(printable(f"{problem.where}: {problem.what}"))
-        state = f"{len(found.problems)} problems" if found.problems else "sound"
+        count = len(found.problems)
+        state = f"{count} problem{'s' if count > 1 else ''}" if count else "sound"
         typer.echo(f"{found.database} and {found.shard_count:,} shards: {state}")
     if found.problems:
         raise typer.Exit(EXIT_FAILURES)

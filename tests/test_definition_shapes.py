@@ -233,6 +233,9 @@ def test_a_macro_on_a_line_of_its_own_hides_no_namespace_and_no_class() -> None:
         ("sql", "create table `shop`.`carts` (id int, note text);\nselect x = 1;\n", "shop.carts"),
         ("haskell", "total' :: Int -> Int\ntotal' n = n\n", "total'"),
         ("rust", "impl<'a> Show for &'a mut Cart<'a> {\n    fn show() {}\n}\n", "Cart"),
+        ("lua", "cart['close it'] = function()\n  return 1\nend\nx = 1\n", "cart.close it"),
+        ("javascript", 'cart["a"]["close"] = () => {\n  done();\n};\nx = 1;\n', "cart.a.close"),
+        ("javascript", "cart[key] = () => {\n  done();\n};\nx = 1;\n", "cart[key]"),
         ("ruby", "class Cart\n  def [](key)\n    key\n  end\n  x = 1\nend\n", "Cart.[]"),
     ],
 )

@@ -25,6 +25,8 @@ PATHS = {
         lib/cart_test.exs lib/cart_spec.rb test.js src/__tests__/cart.js compiler/testData/cart.kt
         integration/form-test.ts web/form-test.tsx packages/cart/benchmarks/add.js src/benchmarks/add.rs
         tests/history.test.tsx tests/install.bats tests/indent/ruby.rb
+        unittests/Cart/Items.cpp shop/unittests/items.h src/CartTest.cpp shop/CartTests.cc src/tst_cart.cpp
+        tools/selftests/cart/main.c
     """,
     "source": """
         a.py src/pkg/mod.py main.go src/main/java/com/x/Contest.java Latest.java attest.py testing.py
@@ -46,6 +48,7 @@ PATHS = {
         scripts/changelog.zig install.sh plugins/man/man.zsh lib/tasks/install.rake shop/tasks.py
         src/shop/benchmark/clock.cpp include/benchmark/benchmark.h src/shop/hit-test.ts
         worker/consumer/tasks.py shop/conf.py src/bin/cargo/commands/build.rs shop/ITest.cs
+        config/environments/test.rb Lib/unittest/case.py src/Latest.cpp src/ABTest.cpp src/test_cart/Cart.cpp
     """,
     "docs": """
         README.md README LICENSE CHANGELOG.rst docs/guide.md docs/conf.py doc/api.txt CONTRIBUTING

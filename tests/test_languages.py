@@ -53,18 +53,24 @@ def test_a_script_without_an_ending_is_told_by_its_interpreter(first_line: bytes
 def test_shared_endings_are_told_by_the_content() -> None:
     assert language_of("a.h", b"#include <stdio.h>\nint f(void);\n") == "c"
     assert language_of("a.h", b"#pragma once\nnamespace a {\nclass B;\n}\n") == "cpp"
-    prose = b"/*\n  class name, this must be told\n  using the cart\n  namespace of carts\n*/\n"
+    prose = b"""/*\n  class name, this must be told\n  using the cart\n  namespace of carts
+  virtual memory\n  enum class names\n * like std::vector\n*/\n// not std::vector\n"""
     assert language_of("a.h", prose + b"int f(void);\n") == "c"
     for line in (
         b"class LIB_API Cart : Base {",
         b"inline namespace v1 {",
         b"using Id = int;",
         b"using namespace a;",
+        b"enum class Kind : int { A };",
+        b"struct Cart { int id; };\n  virtual ~Cart() = default;",
+        b"inline std::string name();",
     ):
         assert language_of("a.h", prose + line + b"\n") == "cpp", line
     assert language_of("a.h", b"#import <a.h>\n@interface Cart : NSObject\n@end\n") == "objective_c"
     assert language_of("a.h", b"/**\n@interface Cart\n*/\nint f(void);\n") == "c"
     assert language_of("a.cls", b"public class Cart {\n}\n") == "apex"
+    assert language_of("a.cls", b"VERSION 1.0 CLASS\r\nBEGIN\r\nEND\r\n") == "visual_basic"
+    assert language_of("a.cls", b'Attribute VB_Name = "Cart"\n') == "visual_basic"
     assert language_of("a.cls", b"% A class\n\\ProvidesClass{cart}\n") == "latex"
     assert language_of("a.m", b"#import <Foundation/Foundation.h>\n@implementation A\n") == "objective_c"
     assert language_of("a.m", b"function y = f(x)\ny = x;\n") == "matlab"

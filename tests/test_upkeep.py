@@ -103,6 +103,25 @@ def test_check_names_a_database_that_is_none(folder: Path) -> None:
     assert "repolake rebuild" in problem.what
 
 
+@pytest.mark.parametrize(
+    ("version", "advice"), [(4, "`repolake rebuild` makes it anew"), (99, "upgrade repolake")]
+)
+def test_check_says_once_what_to_do_about_a_database_of_another_version(
+    folder: Path, version: int, advice: str
+) -> None:
+    with duckdb.connect(published(folder)) as connection:
+        connection.execute(
+            "update index_facts set value = $version where name = 'schema_version'",
+            {"version": str(version)},
+        )
+    [problem] = check(settings_for(folder)).problems
+    assert problem.what.count("repolake rebuild") == (1 if version == 4 else 0)
+    assert advice in problem.what
+    result = repolake("check", "--data-dir", folder / "data")
+    assert result.returncode == 1
+    assert result.stdout.endswith(": 1 problem\n")
+
+
 def test_a_damaged_database_is_rebuilt_from_the_lake_alone(folder: Path) -> None:
     shutil.copy(published(folder), folder / "before.duckdb")
     shutil.rmtree(folder / "shop")
