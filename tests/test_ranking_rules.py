@@ -85,3 +85,26 @@ def test_words_of_the_class_around_count_once_more(tmp_path: Path):
         hit = hits[symbol]
         expected = rest(hit) + FIRST_PLACE * 0.7 * share
         assert hit.score == pytest.approx(expected, abs=1e-6), symbol
+
+
+@pytest.mark.parametrize(
+    ("query", "weight"),
+    [
+        ("how zebras sleep", 1.0),
+        ("how zebras sleep in python", 0.25),
+        ("how zebras sleep in JavaScript", 0.25),
+        ("python zebras.sleep", 1.0),  # a name: its words are those of the code
+    ],
+)
+def test_words_count_a_quarter_in_a_question_that_says_its_language(
+    tmp_path: Path, query: str, weight: float
+):
+    words = [Piece("zebra sleep python", "f", "function", vector=near(0.2))]
+    meaning = [Piece("horse", "g", "function", vector=near(0.9))]
+    with built(tmp_path, File("a.py", words), File("b.py", meaning)) as index:
+        hits = by_symbol(index, query)
+    assert hits["f"].text_rank == 1
+    assert hits["f"].score == pytest.approx(
+        weight * (1 / 61 + 1.5 * FIRST_PLACE) + 1 / 62 + FIRST_PLACE * 0.2 / 0.9, abs=1e-6
+    )
+    assert hits["g"].score == pytest.approx(1 / 61 + FIRST_PLACE, abs=1e-6)

@@ -12,13 +12,26 @@ named as (
     select s.name from main.named_symbols(query) as s
 ),
 
-asked as (
+given as (
     select
         regexp_full_match(trim(query::varchar), '[\w.:#$]+') as is_symbol,
         (select list(n.name) from named as n) as names,
         (select list(lower(n.name)) from named as n) as folded_names,
         (select q.words from main.query_words(query) as q) as words,
         regexp_extract_all(lower(query::varchar), '\bv\d+\b') as versions,
+        [
+            'python', 'javascript', 'typescript', 'java', 'golang', 'rust', 'ruby', 'php', 'csharp', 'kotlin', 'scala',
+            'swift', 'perl', 'haskell', 'elixir', 'lua', 'bash'
+        ] as languages,
+),
+
+asked as (
+    select
+        g.*,
+        not g.is_symbol
+        and list_has_any(g.words, g.languages)
+        and list_has_all(g.languages, coalesce(g.folded_names, [])) as is_question,
+    from given as g
 ),
 
 text_arm as (
@@ -70,14 +83,19 @@ pool as (
 -- 0.17 / 0.15, 0.17 / 0.15, -0.02 / -0.01.
 -- A strong match counts by its strength, not by its place alone. Words: 0.01 / 0.01, 0.04 / 0.04, 0.04 / 0.00,
 -- -0.03 / -0.05; meaning: 0.01 / 0.00, -0.01 / -0.01, 0.01 / -0.01, 0.02 / 0.04.
+-- A query that says its language and no name, `how to read a file in python`, is a question of what code does, and its
+-- words are not those of the code: they count a quarter, 0.04 / 0.07 for search-engine questions, nothing elsewhere.
 fused as (
     select
         p.entry,
         c.chunk_id,
-        coalesce(1 / (60 + t.rank), 0)
+        if((select a.is_question from asked as a), 0.25, 1)
+        * (
+            coalesce(1 / (60 + t.rank), 0)
+            + 1.5 / 61 * coalesce(t.score / (select max(m.score) from text_arm as m), 0)
+        )
         + coalesce(1 / (60 + v.rank), 0)
         + coalesce(o.gain, 0)
-        + 1.5 / 61 * coalesce(t.score / (select max(m.score) from text_arm as m), 0)
         + 1 / 61 * coalesce(greatest(v.score, 0) / (select nullif(max(m.score), 0) from vector_arm as m), 0)
             as fusion,
         t.rank as text_rank,
@@ -194,8 +212,8 @@ different as (
 ),
 
 -- No flooding by one file: each further chunk of it counts an eighth less, 0.04 / 0.05 by files, but -0.02 / -0.02 and
--- -0.02 / -0.03 where functions are counted; more gains more there and loses more here. Each further piece of one
--- definition counts half besides, for the first leads to it: 0.00 / 0.01 everywhere.
+-- -0.02 / -0.03 where functions are counted; more gains more there and loses more here. Each further chunk of one
+-- symbol, a piece of it or an overload, counts half besides, for the first leads to it: 0.00 / 0.01 everywhere.
 spread as (
     select
         d.*,
