@@ -14,6 +14,7 @@ places as (
         chunks.chunk_id,
         chunks.text_hash,
         chunks.symbol,
+        nullif(regexp_replace(chunks.symbol, '\.?[^.]*$', ''), '') as parent,
         hash(chunks.symbol, chunks.text) as text_key,
         snapshots.snapshot_id,
         snapshots.repository,
@@ -44,11 +45,11 @@ named_files as (
     from (select distinct path from places)
 ),
 
-parents as (
+named_parents as (
     select
-        symbol,
-        trim(regexp_replace(main.split_words(regexp_replace(symbol, '\.[^.]*$', '')), ' +', ' ', 'g')) as parent_words,
-    from (select distinct symbol from places where contains(symbol, '.'))
+        parent,
+        trim(regexp_replace(main.split_words(parent), ' +', ' ', 'g')) as parent_words,
+    from (select distinct parent from places where parent is not null)
 ),
 
 copies as (
@@ -87,7 +88,7 @@ select
         then main.word_key(lower(list_last(string_split(final.symbol, '.'))))
     end as symbol_key,
     named_files.file_words,
-    parents.parent_words,
+    named_parents.parent_words,
     final.last_commit_at,
     final.start_line,
     final.end_line,
@@ -97,7 +98,7 @@ select
     copies.copy_count,
 from final
 inner join named_files using (path)
-left join parents using (symbol)
+left join named_parents using (parent)
 left join embedded_hashes using (text_hash)
 left join copies using (text_key)
 left join definitions on definitions.chunk_id = final.chunk_id
