@@ -19,7 +19,7 @@ from repolake.git_mirror import fetch_mirror, mirror_path
 from repolake.git_repository import Commit, GitRepository
 from repolake.ignored_later import with_ignoring_lines, without_forced
 from repolake.lake import Lake
-from repolake.locations import allowed_address, is_url, public_url, repository_name
+from repolake.locations import allowed_address, is_folder, is_url, local_path, public_url, repository_name
 from repolake.path_names import path_bytes
 from repolake.records import Repository, RepositorySpec, Snapshot, Source, SourceMode
 from repolake.settings import Settings
@@ -111,16 +111,17 @@ def open_checkout(
     """Find what a specification names; a URL is fetched into its mirror.
 
     Raises RepositoryNotFoundError for a path that holds nothing and was never indexed, SourceError for one
-    that is gone or has lost its repository, GitError and GitTimeoutError for a remote, UsageError for a
-    combination without a meaning.
+    that is gone, may not be read or has lost its repository, GitError and GitTimeoutError for a remote,
+    UsageError for a combination without a meaning.
     """
     if is_url(spec.location):
         return _open_remote(spec, ref, lake, settings, run_id)
-    root = Path(spec.location).expanduser().resolve()
-    if not root.is_dir():
+    root = local_path(spec.location)
+    found = is_folder(root)
+    if not found:
         if previous is not None:
             raise SourceError(str(root), "the folder is gone")
-        what = "is a file" if root.exists() else "does not exist"
+        what = "does not exist" if found is None else "is a file"
         raise RepositoryNotFoundError(f"{root} {what}", "name a git repository, a folder, or a URL")
     git = GitRepository.find(root)
     if git is None:
@@ -194,13 +195,13 @@ def missing_refs(
 
     Nothing is fetched: the mirror of a URL is taken as it is. Plain folders and work trees have no such refs.
 
-    Raises GitError, UsageError when the repository cannot be read.
+    Raises SourceError, UsageError when the repository cannot be read.
     """
     if is_url(spec.location):
         root = mirror_path(lake.mirrors_dir, allowed_address(spec.location))
     else:
-        root = Path(spec.location).expanduser().resolve()
-    git = GitRepository.find(root) if root.is_dir() else None
+        root = local_path(spec.location)
+    git = GitRepository.find(root) if is_folder(root) else None
     for ref in refs:
         if git is None or ref == FOLDER_REF or ref.endswith(WORKTREE_SUFFIX):
             continue

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from repolake.errors import RepositoryNameError, UnknownNameError
+from repolake.locations import is_gone
 from repolake.manifest import Manifest
 from repolake.records import Failure, Repository, RepositorySpec, ScanReport, Snapshot
 
@@ -151,7 +152,7 @@ def _is_same_repository(one: Repository, other: Repository) -> bool:
         return True
     if _has_identity(one) and _has_identity(other):
         return False
-    return one.location == other.location or not Path(other.location).exists()
+    return one.location == other.location or is_gone(other.location)
 
 
 def _has_identity(repository: Repository) -> bool:
@@ -192,4 +193,4 @@ def _with_snapshot(
 
 
 def _resolved(location: str) -> str:
-    return str(Path(location).resolve()) if "://" not in location else location
+    return os.path.realpath(location) if "://" not in location else location

@@ -12,6 +12,7 @@ from pathlib import Path
 from repolake.entries import Entry
 from repolake.errors import GitError, SourceError, UnknownNameError, UsageError
 from repolake.git_command import end_group, environment, run_git, start_git
+from repolake.locations import is_folder
 from repolake.path_names import path_text
 from repolake.reading import FileSource
 from repolake.skip_rules import SkipReason
@@ -44,7 +45,7 @@ class GitRepository:
     def find(cls, location: Path) -> GitRepository | None:
         """Return the repository whose root or git directory is this folder, else None.
 
-        Raises GitError when the folder has a `.git` that git cannot read.
+        Raises GitError when the folder has a `.git` that git cannot read, SourceError when nobody may look.
         """
         variables = environment({"GIT_CEILING_DIRECTORIES": str(location.parent)})
         question = ["-C", str(location), "rev-parse", "--absolute-git-dir", "--is-shallow-repository"]
@@ -52,7 +53,7 @@ class GitRepository:
         try:
             answer = run_git(question, str(location), variables=variables).decode("utf-8", "surrogateescape")
         except GitError:
-            if (location / ".git").exists():
+            if is_folder(location / ".git") is not None:
                 raise
             return None
         git_dir, is_shallow, algorithm, is_bare, is_inside = answer.rsplit("\n", 5)[:5]
@@ -265,9 +266,9 @@ def _answer(process: subprocess.Popen[bytes]) -> bytes | None:
 def open_blobs(location: str) -> BlobReader:
     """Return a reader of the blobs of the repository at a folder.
 
-    Raises GitError when there is none any more.
+    Raises GitError when there is none any more, SourceError when nobody may look.
     """
-    repository = GitRepository.find(Path(location)) if Path(location).is_dir() else None
+    repository = GitRepository.find(Path(location)) if is_folder(Path(location)) else None
     if repository is None:
         raise GitError(location, "it is no git repository any more")
     return BlobReader(location, repository.git_dir)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit, urlunsplit
 
-from repolake.errors import UsageError
+from repolake.errors import SourceError, UsageError
 
 SCHEMES = ("https", "http", "ssh", "git", "file")
 _SCP_LIKE = re.compile(r"^(?:([\w.+-]+)@)?(\w[\w.-]*):(?!//|:)([^\\].*)$")
@@ -35,14 +37,41 @@ def is_url(location: str) -> bool:
     """Whether a location is a remote address rather than a path on this machine."""
     if "://" in location:
         return True
-    return _SCP_LIKE.match(location) is not None and not Path(location).exists()
+    return _SCP_LIKE.match(location) is not None and is_gone(location)
+
+
+def local_path(location: str) -> Path:
+    """Return the absolute path of a location on this machine, links followed as far as they lead."""
+    home = os.path.expanduser(location)  # noqa: PTH111  # Path's own raises for a user that nobody knows
+    return Path(os.path.realpath(home))
+
+
+def is_folder(path: Path) -> bool | None:
+    """Whether a folder is at a path, or None if nothing is.
+
+    Raises SourceError when that cannot be told: what may not be looked at is not gone.
+    """
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise SourceError(str(path), error.strerror or str(error)) from error
+
+
+def is_gone(location: str) -> bool:
+    """Whether nothing is at a path; what may not be looked at is not gone."""
+    try:
+        return is_folder(Path(location)) is None
+    except SourceError:
+        return False
 
 
 def parse_address(url: str) -> Address | None:
     """Return a URL (or `user@host:path`) taken apart, or None for a plain path."""
     if "://" not in url:
         match = _SCP_LIKE.match(url)
-        if match is None or Path(url).exists():
+        if match is None or not is_gone(url):
             return None
         user, host, path = match[1], match[2], match[3]
         return Address(f"{user}@{host}:{path}" if user else url, "ssh", host, path.lstrip("/"), None, None)

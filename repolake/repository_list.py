@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from pathlib import Path
 
@@ -59,4 +60,4 @@ def read_repository_list(path: Path) -> tuple[RepositorySpec, ...]:
 
 def _located(location: str, folder: Path) -> str:
     is_remote = "://" in location or (":" in location.split("/", 1)[0])
-    return location if is_remote else str((folder / location).resolve())
+    return location if is_remote else os.path.realpath(folder / location)

@@ -7,6 +7,7 @@ from pathlib import Path
 from repolake.errors import SourceError
 from repolake.folder import DiskReader
 from repolake.git_repository import open_blobs
+from repolake.locations import is_folder
 from repolake.reading import FileSource
 from repolake.records import Source, SourceMode
 
@@ -19,6 +20,6 @@ def open_source(source: Source) -> FileSource:
     if source.mode is SourceMode.COMMIT:
         return open_blobs(source.location)
     folder = Path(source.location)
-    if not folder.is_dir():
+    if not is_folder(folder):
         raise SourceError(source.location, "the folder is gone")
     return DiskReader(folder)

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import ParamSpec, TypeVar
@@ -199,3 +200,54 @@ def test_a_data_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path):
             [RepositorySpec(str(make_repository(tmp_path / "shop")))],
             settings=settings_for(tmp_path / "file" / "data"),
         )
+
+
+@contextmanager
+def forbidden(folder: Path) -> Iterator[None]:
+    """A folder that nobody may enter; root gives up its right to everything for a while."""
+    mode = folder.stat().st_mode
+    user = os.geteuid()
+    folder.chmod(0)
+    if user == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(user)
+        folder.chmod(mode)
+
+
+@pytest.mark.parametrize("is_repository", [True, False], ids=["git", "folder"])
+@pytest.mark.parametrize("forbid_parent", [False, True], ids=["itself", "parent"])
+def test_a_repository_that_may_not_be_read_fails_alone_and_keeps_its_snapshot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_repository: bool, forbid_parent: bool
+):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for parent in (tmp_path, *tmp_path.parents[:3]):
+        parent.chmod(parent.stat().st_mode | 0o055)
+    shop, other = tmp_path / "disk" / "shop", tmp_path / "other"
+    if is_repository:
+        make_repository(shop)
+    for folder in (shop, other):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "a.py").write_text(f"def of_{folder.name}(): ...\n")
+    data = tmp_path / "data"
+    settings = settings_for(data)
+    pipeline.index([RepositorySpec(str(shop)), RepositorySpec(str(other))], settings=settings)
+    for path in (data, *data.rglob("*")):
+        path.chmod(0o777)
+    with forbidden(shop.parent if forbid_parent else shop):
+        report = pipeline.index([], settings=settings)
+    (failure,) = report.failures
+    assert failure.repository == "shop"
+    assert str(shop) in failure.error
+    assert "Permission denied" in failure.error
+    with open_index(data) as index:
+        assert [hit.repository for hit in index.search("of_shop", k=1)] == ["shop"]
+
+
+def test_a_location_that_leads_in_a_circle_is_one_sentence(tmp_path: Path):
+    circle = tmp_path / "circle"
+    circle.symlink_to(circle)
+    with pytest.raises(SourceError, match="circle: Too many levels of symbolic links"):
+        pipeline.index([RepositorySpec(str(circle))], settings=settings_for(tmp_path / "data"))
