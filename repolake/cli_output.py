@@ -141,6 +141,8 @@ def explanation(hit: SearchHit) -> str:
         parts.append(f"text rank {hit.text_rank} (BM25 {hit.text_score:.3f})")
     if hit.vector_rank is not None:
         parts.append(f"vector rank {hit.vector_rank} (cosine {hit.vector_score:.3f})")
+    elif hit.vector_score is not None:
+        parts.append(f"cosine {hit.vector_score:.3f}")
     if hit.recency_rank is not None:
         parts.append(f"recency rank {hit.recency_rank}")
     parts += [f"{arm} rank {rank}" for arm, rank in (hit.arm_ranks or {}).items()]

@@ -275,6 +275,8 @@ class RunReport:
 class SearchHit:
     """One result of a search: the columns of the SQL macros under the same names.
 
+    A hybrid search asks for the cosine of every candidate: `vector_score` is there even where `vector_rank`
+    is null, beyond the first hundred.
     Beside them, null unless asked for: the places in arms (`recency_rank`, `arm_ranks` by arm), `copy_count`
     (how many more chunks of default refs are the same) and, after reranking, place and score before it,
     `rerank_score` (then also the `score`) and the `reranker`, name@fingerprint.

@@ -117,7 +117,9 @@ class Hit(BaseModel):
     text_rank: int | None = Field(description="Place by BM25, null if no word matched.")
     text_score: float | None = Field(description="BM25 score.")
     vector_rank: int | None = Field(description="Place by cosine similarity, null beyond the first 100.")
-    vector_score: float | None = Field(description="Cosine similarity.")
+    vector_score: float | None = Field(
+        description="Cosine similarity, of a hybrid search wherever it stands."
+    )
     recency_rank: int | None = Field(None, description="Place by recency, if that was asked for.")
     arm_ranks: dict[str, int] | None = Field(None, description="Places in other arms that were asked for.")
     copy_count: int | None = Field(None, description="How many more chunks of default refs are the same.")

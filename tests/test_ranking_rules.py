@@ -93,7 +93,8 @@ def test_words_of_the_class_around_count_once_more(tmp_path: Path):
         ("how zebras sleep", 1.0),
         ("how zebras sleep in python", 0.25),
         ("how zebras sleep in JavaScript", 0.25),
-        ("python zebras.sleep", 1.0),  # a name: its words are those of the code
+        # A name: its words are those of the code. 17 of 121 letters, with its last part.
+        (f"why in python would zebras.sleep {'last so much longer ' * 4}at night", 1.0),
     ],
 )
 def test_words_count_a_quarter_in_a_question_that_says_its_language(
@@ -108,3 +109,45 @@ def test_words_count_a_quarter_in_a_question_that_says_its_language(
         weight * (1 / 61 + 1.5 * FIRST_PLACE) + 1 / 62 + FIRST_PLACE * 0.2 / 0.9, abs=1e-6
     )
     assert hits["g"].score == pytest.approx(1 / 61 + FIRST_PLACE, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("query", "strong_words", "meaning"),
+    [
+        ("why the zebra sleeps", 1.5, 1.0),
+        ("why zebra_sleep fails", 2.5, 0.5),  # 11 of 21 letters
+        ("zebra_sleep", 1.5, 1.0),  # a name alone is looked for by its definition
+        (f"why the zebra of Horse.run {'never goes to sleep ' * 4}", 1.5, 1.0),  # 12 of 107 letters
+        ("the zebra.run in python", 2.5, 0.5),  # a name in it: no question of what code does
+    ],
+)
+def test_in_a_query_that_names_code_words_tell_more_than_meaning(
+    tmp_path: Path, query: str, strong_words: float, meaning: float
+):
+    best = [Piece("zebra zebra zebra", "f", "function", vector=near(0.2))]
+    second = [Piece("zebra and much more text about other matters", "g", "function", vector=near(0.9))]
+    with built(tmp_path, File("a.py", best), File("b.py", second)) as index:
+        hits = by_symbol(index, query)
+    f, g = hits["f"], hits["g"]
+    assert (f.text_rank, g.text_rank, f.vector_rank, g.vector_rank) == (1, 2, 2, 1)
+    assert f.text_score is not None
+    assert g.text_score is not None
+    assert f.score == pytest.approx(
+        1 / 61 + strong_words * FIRST_PLACE + meaning * (1 / 62 + FIRST_PLACE * 0.2 / 0.9), abs=1e-6
+    )
+    assert g.score == pytest.approx(
+        1 / 62 + strong_words * FIRST_PLACE * g.text_score / f.text_score + meaning * (1 / 61 + FIRST_PLACE),
+        abs=1e-6,
+    )
+
+
+def test_the_cosine_of_what_words_found_counts_beyond_the_first_hundred(tmp_path: Path):
+    nearer = [Piece(f"x = {n}", f"f{n}", "function", vector=near(0.9 - n / 1000)) for n in range(120)]
+    found = [Piece("zebra", "g", "function", vector=near(0.45))]
+    with built(tmp_path, File("many.py", nearer), File("a.py", found)) as index:
+        hit = by_symbol(index, "zebra crossing")["g"]
+        by_meaning = index.search("zebra crossing", k=121, mode="vector")
+    assert (hit.text_rank, hit.vector_rank) == (1, None)
+    assert hit.vector_score == pytest.approx(0.45, abs=1e-6)
+    assert hit.score == pytest.approx(1 / 61 + 1.5 * FIRST_PLACE + FIRST_PLACE * 0.45 / 0.9, abs=1e-6)
+    assert [by_meaning[-1].symbol, by_meaning[-1].vector_rank] == ["g", 121]

@@ -158,7 +158,10 @@ function why(hit) {
   const chip = (name, className, ...parts) => row.append(element("span", `chip ${className}`, element("b", "", name), ...parts));
   const arm = (rank) => (rank === null ? 0 : 1 / (60 + rank));
   if (hit.text_rank !== null) chip(`words #${hit.text_rank}`, "words", ` BM25 ${hit.text_score.toFixed(2)}`);
-  if (hit.vector_rank !== null) chip(`meaning #${hit.vector_rank}`, "meaning", ` cosine ${hit.vector_score.toFixed(3)}`);
+  if (hit.vector_score !== null) {
+    const place = hit.vector_rank === null ? "" : ` #${hit.vector_rank}`;
+    chip(`meaning${place}`, "meaning", ` cosine ${hit.vector_score.toFixed(3)}`);
+  }
   if (hit.text_rank === null && hit.vector_rank === null) chip("name", "", " defines what the query names");
   const mode = byId("mode").value;
   if (!mode) {

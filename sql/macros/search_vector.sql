@@ -5,7 +5,9 @@ create macro main.search_vector(
 ) as table
 with
 hits as (
-    select * from main.vector_hits(query_embedding, k, repository, ref, language, kind, path, path_glob, symbol, since)
+    select * from main.vector_hits(
+        query_embedding, k, null, repository, ref, language, kind, path, path_glob, symbol, since
+    )
 )
 
 select

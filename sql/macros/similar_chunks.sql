@@ -15,7 +15,7 @@ origin as (
 nearest as (
     select v.*
     from main.vector_hits(
-        (select o.embedding from origin as o), k + 1, repository, ref, language, kind, path, path_glob, symbol, since
+        (select o.embedding from origin as o), k + 1, null, repository, ref, language, kind, path, path_glob, symbol, since
     ) as v
     where v.chunk_id <> chunk_id::bigint
     order by v.rank
