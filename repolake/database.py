@@ -189,6 +189,14 @@ def open_published(data_dir: Path, *, spill_dir: Path | None = None) -> tuple[Co
     return open_read_only(path, spill_dir=spill_dir), path
 
 
+def not_answered(path: Path, error: Exception) -> DatabaseError:
+    """Return the error of a database that could not answer, with the way out if the file may be at fault."""
+    reason = str(error)
+    if isinstance(error, duckdb.IOException | duckdb.FatalException | duckdb.SerializationException):
+        reason = f"{reason}; if the file is damaged, `repolake rebuild` makes it anew from the lake"
+    return DatabaseError(str(path), reason)
+
+
 def open_read_only(path: Path, *, spill_dir: Path | None = None) -> Connection:
     """Open one database file read-only; with a folder to spill to, it shares no process with other readers.
 
@@ -198,12 +206,12 @@ def open_read_only(path: Path, *, spill_dir: Path | None = None) -> Connection:
         config = READ_ONLY_CONFIG | ({"temp_directory": str(spill_dir)} if spill_dir else {})
         connection = duckdb.connect(str(path), read_only=True, config=config)
     except duckdb.Error as error:
-        raise DatabaseError(str(path), str(error)) from error
+        raise not_answered(path, error) from error
     try:
         row = connection.execute(sql_files.read("queries/schema_version")).fetchone()
     except duckdb.Error as error:
         connection.close()
-        raise DatabaseError(str(path), str(error)) from error
+        raise not_answered(path, error) from error
     found = int(row[0]) if row else 0
     if found != SCHEMA_VERSION:
         connection.close()
@@ -234,7 +242,7 @@ def check(path: Path, *, memory_limit: str, threads: int) -> dict[str, list[tupl
                 if rows:
                     found[name] = rows
     except duckdb.Error as error:
-        raise DatabaseError(str(path), str(error)) from error
+        raise not_answered(path, error) from error
     else:
         return found
     finally:

@@ -27,7 +27,7 @@ from repolake.manifest import Manifest, new_run_id
 from repolake.model_identity import model_from_settings
 from repolake.outcome import Outcome
 from repolake.progress import Progress, SilentProgress
-from repolake.publishing import begun, finished, publish, publish_content, with_content
+from repolake.publishing import begun, failure_recorded, finished, publish, publish_content, with_content
 from repolake.records import (
     WHOLE_REPOSITORY,
     Chunker,
@@ -71,7 +71,8 @@ def index(
         progress = progress or SilentProgress()
         run = _Run.begin(lake, settings, chunker, header, allow_shrink=allow_shrink, progress=progress)
         run.executor = executor or run.executor
-        return run.index(specs, is_whole_list)
+        with failure_recorded(lake, run.context.run_id):
+            return run.index(specs, is_whole_list)
 
 
 def remove(

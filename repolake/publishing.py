@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,7 +11,7 @@ from pathlib import Path
 from repolake import __version__, database
 from repolake.content import Content
 from repolake.damage import shard_sizes
-from repolake.errors import IndexMissingError, RepolakeError
+from repolake.errors import IndexMissingError, LakeWriteError, RepolakeError
 from repolake.executor import Call, LocalExecutor
 from repolake.lake import Lake
 from repolake.load import load
@@ -45,17 +47,27 @@ def begun(manifest: Manifest, previous: Manifest | None) -> Manifest:
     )
 
 
+@contextlib.contextmanager
+def failure_recorded(lake: Lake, run_id: str) -> Iterator[None]:
+    """Say in the manifest of a run that ends with an error that it failed; its content stays."""
+    try:
+        yield
+    except RepolakeError:
+        latest = lake.latest_manifest()
+        if latest is not None and latest.run_id == run_id and latest.state == "running":
+            with contextlib.suppress(LakeWriteError):  # a full disk: the first error says so
+                lake.write_manifest(replace(latest, state="failed", finished_at=datetime.now(UTC)))
+        raise
+
+
 def publish(manifest: Manifest, lake: Lake, load_call: Call[LoadReport]) -> LoadReport:
     """Make the manifest's content current, then publish its database; say so if that failed.
 
     Raises what the load raises; the published database then stays.
     """
     lake.write_manifest(manifest)
-    try:
+    with failure_recorded(lake, manifest.run_id):
         return load_call.result()
-    except RepolakeError:
-        lake.write_manifest(replace(manifest, state="failed", finished_at=datetime.now(UTC)))
-        raise
 
 
 def finished(manifest: Manifest, lake: Lake, published: str, *, has_failed: bool = False) -> Manifest:

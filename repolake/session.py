@@ -13,7 +13,7 @@ from duckdb.sqltypes import DOUBLE, FLOAT, VARCHAR
 
 from repolake import database, sql_files
 from repolake.cores import usable_core_count
-from repolake.errors import DatabaseError, QueryError, QueryTimeoutError
+from repolake.errors import QueryError, QueryTimeoutError
 from repolake.foreign_sql import check_statements
 from repolake.settings import Settings
 from repolake.time_limit import TimeLimit, pausing
@@ -155,7 +155,7 @@ class Session:
         try:
             connection = self.connection.cursor()
         except duckdb.Error as error:
-            raise DatabaseError(str(self.path), str(error)) from error
+            raise database.not_answered(self.path, error) from error
         limit = TimeLimit(self._timeout_seconds, connection.interrupt)
         try:
             with limit, database.signals_pass(connection):
@@ -165,7 +165,7 @@ class Session:
                 raise QueryTimeoutError(
                     str(self.path), f"the query ran longer than {self._timeout_seconds:g} seconds"
                 ) from error
-            raise DatabaseError(str(self.path), str(error)) from error
+            raise database.not_answered(self.path, error) from error
         finally:
             connection.close()
 

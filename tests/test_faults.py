@@ -14,13 +14,15 @@ from typing import ParamSpec, TypeVar
 import pytest
 from database_equality import differences
 from repositories import commit, git, make_repository
+from tiny_models import build_misbehaving
 
 from repolake import database, pipeline
 from repolake.database_files import published_path
-from repolake.errors import LakeWriteError, PublishError, SourceError
+from repolake.errors import DatabaseError, LakeWriteError, ModelError, PublishError, SourceError
 from repolake.executor import LocalCall, LocalExecutor
 from repolake.lake import Lake
 from repolake.manifest import new_run_id
+from repolake.publishing import rebuild
 from repolake.records import RepositorySpec
 from repolake.search import open_index
 from repolake.settings import Settings
@@ -200,6 +202,39 @@ def test_a_data_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path):
             [RepositorySpec(str(make_repository(tmp_path / "shop")))],
             settings=settings_for(tmp_path / "file" / "data"),
         )
+
+
+def test_a_run_that_ends_with_an_error_is_failed_and_not_running_for_good(tmp_path: Path):
+    shop = make_repository(tmp_path / "shop")
+    model = build_misbehaving(tmp_path / "model")
+    settings = settings_for(tmp_path / "data")
+    settings = settings.model_copy(update={"model": str(model), "trust_remote_code": str(model)})
+    specs = [RepositorySpec(str(shop))]
+    lake = Lake(settings.data_dir)
+    (model / "fail_first.log").write_text("1000000")
+    with pytest.raises(ModelError, match="injected failure"):
+        pipeline.index(specs, settings=settings)
+    first = lake.latest_manifest()
+    assert first is not None
+    assert (first.state, first.repositories, first.finished_at is None) == ("failed", (), False)
+    (model / "fail_first.log").write_text("0")
+    pipeline.index(specs, settings=settings)
+    last = lake.latest_manifest()
+    assert last is not None
+    assert (last.state, last.sequence) == ("complete", first.sequence + 1)
+
+
+def test_a_damaged_database_is_an_error_that_names_the_way_out(tmp_path: Path):
+    settings = settings_for(tmp_path / "data")
+    pipeline.index([RepositorySpec(str(make_repository(tmp_path / "shop")))], settings=settings)
+    path = published_path(settings.data_dir)
+    assert path is not None
+    path.write_bytes(b"no database" * 1000)
+    with pytest.raises(DatabaseError, match="`repolake rebuild` makes it anew"):
+        open_index(settings.data_dir)
+    rebuild(settings=settings)
+    with open_index(settings.data_dir) as index:
+        assert index.search("total", mode="text")
 
 
 @contextmanager
