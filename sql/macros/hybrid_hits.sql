@@ -100,7 +100,7 @@ pool as (
 -- A strong match counts by its strength, not by its place alone. Words: 0.01 / 0.01, 0.04 / 0.04, 0.04 / 0.00,
 -- -0.03 / -0.05; meaning: 0.01 / 0.00, -0.01 / -0.01, 0.01 / -0.01, 0.02 / 0.04.
 -- Meaning's strength is asked of every candidate, also beyond the first 100: a large index has a hundred chunks about
--- anything, and what words found may stand just below. 0.01 / 0.00 for 780 commit subjects of 13 repositories in 12
+-- anything, and what words found may stand just below. 0.01 / 0.00 for 780 commit subjects of 13 repositories in 11
 -- other languages than Python, 0.00 / 0.00 elsewhere.
 -- In a query that spends a seventh of its letters on names of code, `fix overflow in read_until`, words tell more than
 -- meaning: strong words count 2.5 instead of 1.5, meaning half. 0.02 / 0.01 for those 780, 0.00 / 0.00 for the other
