@@ -42,8 +42,11 @@ def is_url(location: str) -> bool:
 
 def local_path(location: str) -> Path:
     """Return the absolute path of a location on this machine, links followed as far as they lead."""
-    home = os.path.expanduser(location)  # noqa: PTH111  # Path's own raises for a user that nobody knows
-    return Path(os.path.realpath(home))
+    try:
+        path = Path(location).expanduser()
+    except RuntimeError:  # `~name` of a user whom nobody knows is a name like any other
+        path = Path(location)
+    return Path(os.path.realpath(path))
 
 
 def is_folder(path: Path) -> bool | None:

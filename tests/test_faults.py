@@ -19,7 +19,14 @@ from tiny_models import build_misbehaving
 
 from repolake import database, pipeline
 from repolake.database_files import published_path
-from repolake.errors import DatabaseError, LakeWriteError, ModelError, PublishError, SourceError
+from repolake.errors import (
+    DatabaseError,
+    LakeWriteError,
+    ModelError,
+    PublishError,
+    RepositoryNotFoundError,
+    SourceError,
+)
 from repolake.executor import LocalCall, LocalExecutor
 from repolake.lake import Lake
 from repolake.manifest import new_run_id
@@ -253,8 +260,6 @@ def without_right_to_everything(command: list[str]) -> list[str]:
     """Return a command that root runs without its right to read what it may not."""
     if os.geteuid() != 0:
         return command
-    if shutil.which("setpriv") is None:
-        pytest.skip("root may read everything")
     return ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all", *command]
 
 
@@ -298,3 +303,8 @@ def test_a_location_that_leads_in_a_circle_is_one_sentence(tmp_path: Path):
     circle.symlink_to(circle)
     with pytest.raises(SourceError, match="circle: Too many levels of symbolic links"):
         pipeline.index([RepositorySpec(str(circle))], settings=settings_for(tmp_path / "data"))
+
+
+def test_a_location_below_the_home_of_nobody_is_one_sentence(tmp_path: Path):
+    with pytest.raises(RepositoryNotFoundError, match="~nobody-knows-them/shop does not exist"):
+        pipeline.index([RepositorySpec("~nobody-knows-them/shop")], settings=settings_for(tmp_path / "data"))

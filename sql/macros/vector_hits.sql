@@ -39,7 +39,9 @@ cosines as (
 ),
 
 near as (
-    select unnest(list(struct_pack(embedding_row := n.embedding_row, cosine := n.cosine)), recursive := true)
+    select
+        n.embedding_row,
+        n.cosine,
     from cosines as n
     where n.cosine >= (
         select min(b.cosine) from (select c.cosine from cosines as c order by c.cosine desc limit depth) as b
@@ -47,10 +49,7 @@ near as (
 ),
 
 wanted as (
-    select
-        n.embedding_row,
-        n.cosine,
-    from near as n
+    select n.* from near as n
     union
     select
         c.embedding_row,
